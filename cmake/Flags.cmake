@@ -1,0 +1,52 @@
+# One place for every compiler and linker flag.
+option(CORDON_WERROR "Warnings are errors" ON)
+option(CORDON_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+option(CORDON_BENCH "Build the benchmarks" OFF)
+set(CORDON_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS ON)  # TRY is a statement expression
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+include(CheckPIESupported)
+check_pie_supported()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wcast-align -Wunused -Woverloaded-virtual
+                    -Wconversion -Wno-sign-conversion -Wnull-dereference -Wformat=2 -Wimplicit-fallthrough)
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wno-nonnull>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports null dereferences and uninitialised members inside optimised libstdc++ and fmt code.
+  add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wno-gnu-statement-expression -Wno-missing-field-initializers)
+else()
+  add_compile_options(-Wno-missing-field-initializers)
+endif()
+if(CORDON_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(CORDON_SANITIZE)
+  add_compile_options(-fsanitize=${CORDON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  add_link_options(-fsanitize=${CORDON_SANITIZE})
+else()
+  # Checked on the built binary by tests/build/hardening.sh.
+  add_compile_options(-fstack-protector-strong -fstack-clash-protection)
+  add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
+    add_compile_options(-fcf-protection=full)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64")
+    add_compile_options(-mbranch-protection=standard)
+  endif()
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed)
