@@ -41,16 +41,16 @@ tl::unexpected<Error> fail(Fault fault, fmt::format_string<Args...> format, Args
 }  // namespace cordon
 
 /// Takes the value out of a Result, or returns its error from the enclosing function.
-#define TRY(expression)                                                                      \
-  __extension__({                                                                            \
-    auto try_result = (expression);                                                          \
-    if (!try_result) return ::tl::make_unexpected(std::move(try_result).error());            \
-    *std::move(try_result);                                                                  \
+#define TRY(expression)                                                           \
+  __extension__({                                                                 \
+    auto try_result = (expression);                                               \
+    if (!try_result) return ::tl::make_unexpected(std::move(try_result).error()); \
+    *std::move(try_result);                                                       \
   })
 
 /// The same for a Result<void>, as a statement.
-#define CHECK_OK(expression)                                                                    \
-  do {                                                                                       \
-    auto try_result = (expression);                                                          \
-    if (!try_result) return ::tl::make_unexpected(std::move(try_result).error());            \
+#define CHECK_OK(expression)                                                      \
+  do {                                                                            \
+    auto try_result = (expression);                                               \
+    if (!try_result) return ::tl::make_unexpected(std::move(try_result).error()); \
   } while (false)
