@@ -2,7 +2,6 @@
 # The built program has the protections that cmake/Flags.cmake asks for.
 #   hardening.sh PROGRAM
 set -euo pipefail
-# shellcheck disable=SC2317  # the checks are called through must
 program=${1:?usage: hardening.sh PROGRAM}
 wrong=0
 must() { # WHAT COMMAND…
