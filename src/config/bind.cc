@@ -14,10 +14,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 12> blocked_everywhere = {
-    "/etc",     "/proc",    "/sys",     "/dev",
-    "/boot",    "/root",    "/run",     "/var/run",
-    "/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"};
+constexpr std::array<std::string_view, 12> blocked_everywhere = {"/etc",
+                                                                 "/proc",
+                                                                 "/sys",
+                                                                 "/dev",
+                                                                 "/boot",
+                                                                 "/root",
+                                                                 "/run",
+                                                                 "/var/run",
+                                                                 "/var/run/docker.sock",
+                                                                 "/run/docker.sock",
+                                                                 "/run/podman/podman.sock",
+                                                                 "/run/containerd/containerd.sock"};
 
 constexpr std::array<std::string_view, 9> blocked_in_home = {".ssh",   ".aws",   ".gnupg",  ".docker", ".config",
                                                              ".netrc", ".npmrc", ".pypirc", ".kube"};
@@ -153,7 +161,8 @@ void BindRules::block(std::string path, bool as_prefix) {
   path = normal_path(path);
   if (!path.starts_with('/')) return;
   // A blocked name may itself be a link: what it leads to is as secret as the name.
-  if (const auto resolved = resolve_links(path); resolved && *resolved != path) blocked_.push_back({*resolved, as_prefix});
+  if (const auto resolved = resolve_links(path); resolved && *resolved != path)
+    blocked_.push_back({*resolved, as_prefix});
   blocked_.push_back({std::move(path), as_prefix});
 }
 
@@ -220,13 +229,13 @@ Result<std::string> BindRules::check_source(std::string_view source, std::string
   return *resolved;
 }
 
-Result<Bind> BindRules::read(std::string_view text, const Origin& origin) const {
+Result<BindSetting> BindRules::read(std::string_view text, const Origin& origin) const {
   const std::vector<std::string> parts = split_bind(text);
   if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() || parts[1].empty()) {
     return fail(Fault::invalid_input, "{}: bind \"{}\" is not of the form \"host:sandbox:ro\"", origin.text(),
                 visible(text, Lines::escape));
   }
-  Bind made;
+  BindSetting made;
   made.origin = origin;
   made.source = normal_path(parts[0]);
   made.target = normal_path(parts[1]);
@@ -234,10 +243,9 @@ Result<Bind> BindRules::read(std::string_view text, const Origin& origin) const 
     return fail(Fault::invalid_input, "{}: bind \"{}\" has the mode \"{}\"; expected ro or rw", origin.text(),
                 visible(text, Lines::escape), visible(parts[2], Lines::escape));
   }
-  if (parts.size() == 3 && parts[2] == "rw") made.access = Access::rw;
+  if (parts.size() == 3 && parts[2] == "rw") made.access = PathAccess::rw;
   CHECK_OK(check_target(parts[1], visible(text, Lines::escape), origin));
-  made.resolved =
-      TRY(check_source(parts[0], fmt::format("bind \"{}\"", visible(text, Lines::escape)), origin));
+  made.resolved = TRY(check_source(parts[0], fmt::format("bind \"{}\"", visible(text, Lines::escape)), origin));
   return made;
 }
 
@@ -248,7 +256,8 @@ Result<void> BindRules::check_workspace(std::string_view workspace) const {
   };
   if (path == "/") return refuse("is", "/");
   for (const std::string& home : homes_) {
-    if (is_within(home, path)) return refuse(home == path ? "is the home directory" : "covers the home directory", home);
+    if (is_within(home, path))
+      return refuse(home == path ? "is the home directory" : "covers the home directory", home);
   }
   for (const Blocked& blocked : blocked_) {
     if (is_within(blocked.path, path)) return refuse(blocked.path == path ? "is" : "covers", blocked.path);

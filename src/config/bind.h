@@ -10,7 +10,8 @@
 
 namespace cordon::config {
 
-/// `path` with every symlink followed, also the dangling ones; what does not exist is kept as written. Absolute paths only.
+/// `path` with every symlink followed, also the dangling ones; what does not exist is kept as written. Absolute paths
+/// only.
 Result<std::string> resolve_links(const std::string& path);
 
 /// Without `.`, `..`, double and trailing slashes.
@@ -22,15 +23,16 @@ bool is_within(std::string_view path, std::string_view parent);
 /// What must never be bound, for the homes of this machine.
 class BindRules {
  public:
-  /// `home` is the user's; `own` are Cordon's own places (state, settings); `sockets` those of container engines beyond the usual.
+  /// `home` is the user's; `own` are Cordon's own places (state, settings); `sockets` those of container engines beyond
+  /// the usual.
   static BindRules create(std::string_view home, const std::vector<std::string>& own,
                           const std::vector<std::string>& sockets);
 
   /// Reads "host:sandbox[:ro|rw]"; without a mode it is read-only.
-  Result<Bind> read(std::string_view text, const Origin& origin) const;
+  Result<BindSetting> read(std::string_view text, const Origin& origin) const;
 
-  /// Refuses a source that is, lies inside, or covers a blocked path, as written or resolved. Returns what it resolves to. `subject` begins
-  /// the sentence: `bind "…"`.
+  /// Refuses a source that is, lies inside, or covers a blocked path, as written or resolved. Returns what it resolves
+  /// to. `subject` begins the sentence: `bind "…"`.
   Result<std::string> check_source(std::string_view source, std::string_view subject, const Origin& origin) const;
 
   /// A workspace may lie inside a blocked place, but not be or cover one.
@@ -39,7 +41,7 @@ class BindRules {
  private:
   struct Blocked {
     std::string path;
-    bool as_prefix = false;   // also everything whose name goes on after it
+    bool as_prefix = false;  // also everything whose name goes on after it
   };
   struct Clash {
     const char* how;

@@ -1,6 +1,8 @@
 #include "config/field.h"
 
+#include <fmt/format.h>
 #include <algorithm>
+
 #include <array>
 #include <chrono>
 #include <type_traits>
@@ -20,8 +22,8 @@ constexpr std::array<std::string_view, 4> profiles = {"minimal", "messaging", "c
 constexpr std::array<std::string_view, 2> audit_choices = {"stop", "continue"};
 
 constexpr std::array<std::string_view, 8> headings = {
-    "Security Level", "Allowed Commands", "Dangerous Patterns", "Disallowed Commands",
-    "Approval Settings", "Network", "Filesystem", "Limits"};
+    "Security Level",    "Allowed Commands", "Dangerous Patterns", "Disallowed Commands",
+    "Approval Settings", "Network",          "Filesystem",         "Limits"};
 
 constexpr double second = 1'000, day = 86'400 * second;
 constexpr double kibi = 1024, mebi = 1024 * kibi, tebi = mebi * mebi;
@@ -83,19 +85,44 @@ enum class For { all, agent };
 
 template <auto at>
 Field scalar(std::string_view key, For whom, Form form, const Scalars& more) {
-  return {.key = key, .section = more.section, .label = more.label, .per_agent = whom == For::agent, .form = form,
-          .choices = more.choices, .least = more.least, .most = more.most, .looser = more.looser,
-          .adding = Adding::tightens, .joined = false, .only_from_user = more.only_from_user, .get = get<at>,
-          .set = set<at>, .items = nullptr, .assign = nullptr};
+  return {.key = key,
+          .section = more.section,
+          .label = more.label,
+          .per_agent = whom == For::agent,
+          .form = form,
+          .choices = more.choices,
+          .least = more.least,
+          .most = more.most,
+          .looser = more.looser,
+          .adding = Adding::tightens,
+          .joined = false,
+          .only_from_user = more.only_from_user,
+          .get = get<at>,
+          .set = set<at>,
+          .items = nullptr,
+          .assign = nullptr};
 }
 
 enum class Later { joins, replaces };
 
 template <auto at>
 Field list(std::string_view key, std::string_view section, For whom, Form form, Adding adding, Later later) {
-  return {.key = key, .section = section, .label = "", .per_agent = whom == For::agent, .form = form, .choices = {},
-          .least = 0, .most = 0, .looser = Looser::any_change, .adding = adding, .joined = later == Later::joins,
-          .only_from_user = false, .get = nullptr, .set = nullptr, .items = items<at>, .assign = assign<at>};
+  return {.key = key,
+          .section = section,
+          .label = "",
+          .per_agent = whom == For::agent,
+          .form = form,
+          .choices = {},
+          .least = 0,
+          .most = 0,
+          .looser = Looser::any_change,
+          .adding = adding,
+          .joined = later == Later::joins,
+          .only_from_user = false,
+          .get = nullptr,
+          .set = nullptr,
+          .items = items<at>,
+          .assign = assign<at>};
 }
 
 #define AT(path) [](const Target& in) -> auto& { return in.path; }
@@ -106,23 +133,24 @@ std::vector<Field> policy_fields() {
                                  {.section = "Security Level", .label = "Level", .choices = levels}),
       list<AT(settings.allowed)>("policy.allowed", "Allowed Commands", For::all, Form::commands, Adding::loosens,
                                  Later::joins),
-      list<AT(settings.dangerous)>("policy.dangerous", "Dangerous Patterns", For::all, Form::commands,
-                                   Adding::tightens, Later::joins),
+      list<AT(settings.dangerous)>("policy.dangerous", "Dangerous Patterns", For::all, Form::commands, Adding::tightens,
+                                   Later::joins),
       list<AT(settings.disallowed)>("policy.disallowed", "Disallowed Commands", For::all, Form::commands,
                                     Adding::tightens, Later::joins),
-      scalar<AT(settings.approval.auto_approve_safe)>(
-          "policy.autoApproveSafe", For::all, Form::boolean,
-          {.section = "Approval Settings", .label = "Auto-approve safe"}),
+      scalar<AT(settings.approval.auto_approve_safe)>("policy.autoApproveSafe", For::all, Form::boolean,
+                                                      {.section = "Approval Settings", .label = "Auto-approve safe"}),
       scalar<AT(settings.approval.dry_run)>(
           "policy.dryRun", For::all, Form::boolean,
           {.section = "Approval Settings", .label = "Dry-run by default", .looser = Looser::smaller}),
       scalar<AT(settings.approval.audit_retention_ms)>("policy.auditRetention", For::all, Form::duration,
-                                                       {.section = "Approval Settings", .label = "Audit retention",
-                                                        .least = day, .most = 36'500 * day,
+                                                       {.section = "Approval Settings",
+                                                        .label = "Audit retention",
+                                                        .least = day,
+                                                        .most = 36'500 * day,
                                                         .looser = Looser::smaller}),
-      scalar<AT(settings.approval.expiry_ms)>("policy.approvalExpiry", For::all, Form::duration,
-                                              {.section = "Approval Settings", .label = "Approval expiry",
-                                               .least = second, .most = 30 * day}),
+      scalar<AT(settings.approval.expiry_ms)>(
+          "policy.approvalExpiry", For::all, Form::duration,
+          {.section = "Approval Settings", .label = "Approval expiry", .least = second, .most = 30 * day}),
       scalar<AT(settings.approval.queue_limit)>(
           "policy.queueLimit", For::all, Form::count,
           {.section = "Approval Settings", .label = "Queue limit", .least = 1, .most = 100'000}),
@@ -179,8 +207,7 @@ std::vector<Field> tool_fields() {
   return {
       scalar<AT(agent.tools.profile)>("tools.profile", For::agent, Form::choice,
                                       {.choices = profiles, .looser = Looser::fewer_tools}),
-      list<AT(agent.tools.allow)>("tools.allow", "", For::agent, Form::allowed_tools, Adding::loosens,
-                                  Later::replaces),
+      list<AT(agent.tools.allow)>("tools.allow", "", For::agent, Form::allowed_tools, Adding::loosens, Later::replaces),
       list<AT(agent.tools.deny)>("tools.deny", "", For::agent, Form::denied_tools, Adding::tightens, Later::joins),
       scalar<AT(agent.elevated.enabled)>("tools.elevated.enabled", For::agent, Form::boolean, {}),
       list<AT(agent.elevated.patterns)>("tools.elevated.patterns", "", For::agent, Form::commands, Adding::loosens,
@@ -226,8 +253,10 @@ std::string Item::text() const {
   struct Shown {
     std::string operator()(const Entry& entry) const { return entry.value; }
     std::string operator()(const NetworkRule& rule) const { return rule.text(); }
-    std::string operator()(const PathRule& rule) const { return fmt::format("{}: {}", rule.path, name_of(rule.access)); }
-    std::string operator()(const Bind& bind) const { return bind.text(); }
+    std::string operator()(const PathRule& rule) const {
+      return fmt::format("{}: {}", rule.path, name_of(rule.access));
+    }
+    std::string operator()(const BindSetting& bind) const { return bind.text(); }
   };
   return std::visit(Shown{}, value);
 }
@@ -261,12 +290,18 @@ std::string shown(const Field& field, const Scalar& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   const std::int64_t number = std::get<std::int64_t>(value);
   switch (field.form) {
-    case Form::choice: return std::string(field.choices[static_cast<std::size_t>(number)]);
-    case Form::boolean: return number != 0 ? "true" : "false";
-    case Form::duration: return to_text(std::chrono::milliseconds(number));
-    case Form::size: return shown_size(number);
-    case Form::processors: return fmt::format("{}", static_cast<double>(number) / 1000);
-    default: return std::to_string(number);
+    case Form::choice:
+      return std::string(field.choices[static_cast<std::size_t>(number)]);
+    case Form::boolean:
+      return number != 0 ? "true" : "false";
+    case Form::duration:
+      return to_text(std::chrono::milliseconds(number));
+    case Form::size:
+      return shown_size(number);
+    case Form::processors:
+      return fmt::format("{}", static_cast<double>(number) / 1000);
+    default:
+      return std::to_string(number);
   }
 }
 

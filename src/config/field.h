@@ -21,36 +21,36 @@ struct Target {
 
 /// What a value looks like in a file.
 enum class Form {
-  choice,        // one of `choices`
-  boolean,       // true or false
-  duration,      // "60s", "15 minutes", "30 days"; in JSON5 also a number of milliseconds
-  size,          // "1 GiB", "512M"; in JSON5 also a number of bytes
-  count,         // a whole number
-  processors,    // a number such as 1.5; kept in thousandths
-  text,          // any one line
-  commands,      // a list of command patterns
-  network,       // a list of hosts and presets
-  paths,         // a list of `path: ro|rw|none`
-  binds,         // a list of "host:sandbox:mode"
-  allowed_tools, // a list of tool names, each known
-  denied_tools,  // a list of tool names
-  environment,   // a list of NAME=value; in JSON5 an object
+  choice,         // one of `choices`
+  boolean,        // true or false
+  duration,       // "60s", "15 minutes", "30 days"; in JSON5 also a number of milliseconds
+  size,           // "1 GiB", "512M"; in JSON5 also a number of bytes
+  count,          // a whole number
+  processors,     // a number such as 1.5; kept in thousandths
+  text,           // any one line
+  commands,       // a list of command patterns
+  network,        // a list of hosts and presets
+  paths,          // a list of `path: ro|rw|none`
+  binds,          // a list of "host:sandbox:mode"
+  allowed_tools,  // a list of tool names, each known
+  denied_tools,   // a list of tool names
+  environment,    // a list of NAME=value; in JSON5 an object
 };
 bool is_list(Form form);
 
 /// In which direction a scalar loosens.
 enum class Looser {
-  larger,      // later choices and larger numbers
+  larger,  // later choices and larger numbers
   smaller,
-  any_change,  // neither way is surely tighter
-  fewer_tools, // a profile that has a tool which the other lacks
+  any_change,   // neither way is surely tighter
+  fewer_tools,  // a profile that has a tool which the other lacks
 };
 
 /// What an entry of a list does.
 enum class Adding { loosens, tightens, depends_on_path };
 
 struct Item {
-  std::variant<Entry, NetworkRule, PathRule, Bind> value;
+  std::variant<Entry, NetworkRule, PathRule, BindSetting> value;
 
   std::string text() const;
   const Origin& origin() const;
@@ -69,8 +69,8 @@ struct Field {
   double most;
   Looser looser;
   Adding adding;
-  bool joined;               // a later list adds to the earlier ones instead of replacing them
-  bool only_from_user;       // a loosening that no workspace file and no --config may make
+  bool joined;          // a later list adds to the earlier ones instead of replacing them
+  bool only_from_user;  // a loosening that no workspace file and no --config may make
 
   Setting<Scalar> (*get)(const Target&);
   void (*set)(const Target&, const Scalar&, const Origin&);
@@ -91,10 +91,10 @@ std::string shown(const Field& field, const Scalar& value);
 /// One thing that one file says.
 struct Change {
   const Field* field;
-  std::string agent;          // empty: for all
+  std::string agent;  // empty: for all
   Scalar scalar;
-  std::vector<Item> items;    // for lists: what was listed
-  bool replaces = false;      // for lists: nothing else counts
+  std::vector<Item> items;  // for lists: what was listed
+  bool replaces = false;    // for lists: nothing else counts
   Origin origin;
 };
 

@@ -13,15 +13,15 @@ using Kind = MarkdownLine::Kind;
 
 /// What md4c says about one source line.
 struct Seen {
-  bool text = false;       // any text of this line reached us
+  bool text = false;  // any text of this line reached us
   bool heading = false;
   bool code = false;
   bool html = false;
-  bool comment = false;    // HTML that shows nothing
+  bool comment = false;  // HTML that shows nothing
   bool quote = false;
-  int items = 0;           // list items around its first text
+  int items = 0;  // list items around its first text
   int level = 0;
-  std::string words;       // of a heading
+  std::string words;  // of a heading
 };
 
 class Outline {
@@ -29,7 +29,8 @@ class Outline {
   explicit Outline(std::string_view source) : source_(source) {
     starts_.push_back(0);
     for (std::size_t at = 0; at < source.size(); ++at) {
-      const bool ends = source[at] == '\n' || (source[at] == '\r' && (at + 1 == source.size() || source[at + 1] != '\n'));
+      const bool ends =
+          source[at] == '\n' || (source[at] == '\r' && (at + 1 == source.size() || source[at + 1] != '\n'));
       if (ends) starts_.push_back(at + 1);
     }
     seen_.resize(starts_.size());
@@ -88,7 +89,8 @@ class Outline {
   }
 
   int add(std::string_view text, MD_TEXTTYPE type) {
-    // md4c hands out pieces of the source, and for line ends and replaced characters its own constants: only the former have a place.
+    // md4c hands out pieces of the source, and for line ends and replaced characters its own constants: only the former
+    // have a place.
     const std::less<const char*> before;
     const bool ours = !before(text.data(), source_.data()) && before(text.data(), source_.data() + source_.size());
     if (!ours) {

@@ -113,8 +113,8 @@ class SandboxReader {
     if (pairs) std::erase(text, '`');
     if (list_->form == Form::network && to_lower(text) == "none") return {};
     Item item = TRY(read_item(*list_, text, at(line), around_, remarks_));
-    changes_.push_back({.field = list_, .agent = "", .scalar = {}, .items = {std::move(item)}, .replaces = false,
-                        .origin = at(line)});
+    changes_.push_back(
+        {.field = list_, .agent = "", .scalar = {}, .items = {std::move(item)}, .replaces = false, .origin = at(line)});
     return {};
   }
 
@@ -128,7 +128,8 @@ class SandboxReader {
     if (end == std::string_view::npos) return wrong(line, "the backtick of '{}' is not closed", shown_word(text));
     const std::string_view rest = trim(text.substr(end + fence.size()));
     static constexpr std::string_view before_remark[] = {"—", "–", "-", ":", "(", "#"};
-    const bool remark = std::ranges::any_of(before_remark, [&](std::string_view mark) { return rest.starts_with(mark); });
+    const bool remark =
+        std::ranges::any_of(before_remark, [&](std::string_view mark) { return rest.starts_with(mark); });
     if (!rest.empty() && !remark) {
       return wrong(line, "'{}' has text after the backticks; put all of the entry inside them", shown_word(text));
     }
@@ -183,7 +184,7 @@ class SandboxReader {
   const Field* list_ = nullptr;
   std::map<const Field*, int> set_;
   bool any_heading_ = false;
-  int unread_ = -1;   // last line of a block that was warned about
+  int unread_ = -1;  // last line of a block that was warned about
 };
 
 }  // namespace

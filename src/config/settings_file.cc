@@ -31,28 +31,51 @@ constexpr std::array<Alias, 7> aliases = {{
     {"tools.sandbox.tools.deny", "tools.deny"},
 }};
 
-/// OpenClaw's keys beside those we take. They choose what Cordon always does (a read-only root, no capabilities), or things that it has
-/// not; none of them may weaken anything here, so they are listed and passed over.
-constexpr std::array<std::string_view, 31> passed_over = {
-    "$schema", "sandbox.workspaceRoot", "sandbox.perSession", "sandbox.browser", "sandbox.prune", "sandbox.ssh",
-    "sandbox.sessionToolsVisibility", "sandbox.docker.containerPrefix", "sandbox.docker.workdir",
-    "sandbox.docker.readOnlyRoot", "sandbox.docker.tmpfs", "sandbox.docker.capDrop", "sandbox.docker.setupCommand",
-    "sandbox.docker.memorySwap", "sandbox.docker.gpus", "sandbox.docker.ulimits", "sandbox.docker.seccompProfile",
-    "sandbox.docker.apparmorProfile", "sandbox.docker.dns", "sandbox.docker.extraHosts",
-    "sandbox.docker.dangerouslyAllowReservedContainerTargets", "sandbox.docker.dangerouslyAllowExternalBindSources",
-    "sandbox.docker.dangerouslyAllowContainerNamespaceJoin", "tools.byProvider", "tools.exec", "tools.web",
-    "tools.media", "tools.subagents", "tools.agentToAgent", "tools.elevated.allowFrom", "tools.sandbox.tools.allow"};
+/// OpenClaw's keys beside those we take. They choose what Cordon always does (a read-only root, no capabilities), or
+/// things that it has not; none of them may weaken anything here, so they are listed and passed over.
+constexpr std::array<std::string_view, 31> passed_over = {"$schema",
+                                                          "sandbox.workspaceRoot",
+                                                          "sandbox.perSession",
+                                                          "sandbox.browser",
+                                                          "sandbox.prune",
+                                                          "sandbox.ssh",
+                                                          "sandbox.sessionToolsVisibility",
+                                                          "sandbox.docker.containerPrefix",
+                                                          "sandbox.docker.workdir",
+                                                          "sandbox.docker.readOnlyRoot",
+                                                          "sandbox.docker.tmpfs",
+                                                          "sandbox.docker.capDrop",
+                                                          "sandbox.docker.setupCommand",
+                                                          "sandbox.docker.memorySwap",
+                                                          "sandbox.docker.gpus",
+                                                          "sandbox.docker.ulimits",
+                                                          "sandbox.docker.seccompProfile",
+                                                          "sandbox.docker.apparmorProfile",
+                                                          "sandbox.docker.dns",
+                                                          "sandbox.docker.extraHosts",
+                                                          "sandbox.docker.dangerouslyAllowReservedContainerTargets",
+                                                          "sandbox.docker.dangerouslyAllowExternalBindSources",
+                                                          "sandbox.docker.dangerouslyAllowContainerNamespaceJoin",
+                                                          "tools.byProvider",
+                                                          "tools.exec",
+                                                          "tools.web",
+                                                          "tools.media",
+                                                          "tools.subagents",
+                                                          "tools.agentToAgent",
+                                                          "tools.elevated.allowFrom",
+                                                          "tools.sandbox.tools.allow"};
 
 /// Top-level keys that only OpenClaw's file has.
 constexpr std::array<std::string_view, 22> openclaw_marks = {
-    "gateway", "channels", "models",  "session", "messages", "plugins", "wizard", "meta",    "auth",   "bindings", "hooks",
-    "cron",    "ui",       "logging", "browser", "skills",   "talk",    "web",    "commands", "memory", "nodeHost", "env"};
+    "gateway", "channels", "models",   "session", "messages", "plugins", "wizard",  "meta",
+    "auth",    "bindings", "hooks",    "cron",    "ui",       "logging", "browser", "skills",
+    "talk",    "web",      "commands", "memory",  "nodeHost", "env"};
 
 /// Where in the file a value stands.
 struct At {
-  std::string path;    // as written, from the top: for errors
-  std::string key;     // within an agent's part, or from the top outside of agents
-  std::string agent;   // empty: for all
+  std::string path;   // as written, from the top: for errors
+  std::string key;    // within an agent's part, or from the top outside of agents
+  std::string agent;  // empty: for all
 };
 
 class SettingsReader {
@@ -64,8 +87,8 @@ class SettingsReader {
     const json5::Document document = TRY(json5::read(text, name_, {.bytes = largest_file}));
     if (!document.repeated.empty()) {
       const json5::Repeated& key = document.repeated.front();
-      return fail(Fault::invalid_input, "{}: key '{}' stands a second time (first in line {})", origin(key.again).text(),
-                  shown_key(key.key), key.first.line);
+      return fail(Fault::invalid_input, "{}: key '{}' stands a second time (first in line {})",
+                  origin(key.again).text(), shown_key(key.key), key.first.line);
     }
     CHECK_OK(expect(document.root, ValueKind::object, "the file"));
     openclaw_ = dialect_ == Dialect::any && is_openclaw(document.root);
@@ -116,7 +139,8 @@ class SettingsReader {
       } else if (member.key == "entries") {
         CHECK_OK(expect(member.value, ValueKind::object, at.path));
         for (const Member& entry : member.value.members) {
-          CHECK_OK(read_named_agent(entry.value, entry.key, entry.where, fmt::format("{}.{}", at.path, shown_key(entry.key))));
+          CHECK_OK(read_named_agent(entry.value, entry.key, entry.where,
+                                    fmt::format("{}.{}", at.path, shown_key(entry.key))));
         }
       } else if (member.key == "list") {
         CHECK_OK(read_agent_list(member.value));
@@ -143,8 +167,8 @@ class SettingsReader {
   }
 
   Result<void> read_named_agent(const Value& value, const std::string& id, json5::Place where, std::string path) {
-    const bool plain = !id.empty() && id.size() <= 64 && id.find_first_of(":/ ") == std::string::npos &&
-                       hidden_characters(id).empty();
+    const bool plain =
+        !id.empty() && id.size() <= 64 && id.find_first_of(":/ ") == std::string::npos && hidden_characters(id).empty();
     if (!plain) {
       return fail(Fault::invalid_input, "{}: '{}' is no agent id (1 to 64 characters, no blank, ':' or '/')",
                   origin(where).text(), shown_key(id));
@@ -216,7 +240,8 @@ class SettingsReader {
   Result<void> unknown(const Member& member, const At& at, std::string_view parent,
                        const std::vector<std::string_view>& known) {
     const bool listed = std::ranges::find(passed_over, at.key) != passed_over.end();
-    // In OpenClaw's file a key that is almost one of ours is more likely a slip than a novelty; passing over it could lose a protection.
+    // In OpenClaw's file a key that is almost one of ours is more likely a slip than a novelty; passing over it could
+    // lose a protection.
     const auto close = nearest(member.key, known);
     const bool slip = close && close->size() > 3 && member.key.size() > 3 && at.key.starts_with("sandbox") &&
                       distance_is_small(member.key, *close);
@@ -247,28 +272,35 @@ class SettingsReader {
       return fail(Fault::invalid_input, "{}: {} is already set in line {}", where.text(), at.path, earlier->second);
     }
     Scalar scalar = TRY(read_scalar(field, at.path, value, where));
-    changes_.push_back({.field = &field, .agent = at.agent, .scalar = std::move(scalar), .items = {}, .replaces = false,
+    changes_.push_back({.field = &field,
+                        .agent = at.agent,
+                        .scalar = std::move(scalar),
+                        .items = {},
+                        .replaces = false,
                         .origin = where});
     return {};
   }
 
   Result<void> read_list(const Field& field, const Value& value, const At& at) {
-    Change change{.field = &field, .agent = at.agent, .scalar = {}, .items = {}, .replaces = !field.joined,
+    Change change{.field = &field,
+                  .agent = at.agent,
+                  .scalar = {},
+                  .items = {},
+                  .replaces = !field.joined,
                   .origin = origin(value.where)};
     if (field.form == Form::environment || field.form == Form::paths) {
       CHECK_OK(expect(value, ValueKind::object, at.path));
       const char* between = field.form == Form::paths ? ": " : "=";
       for (const Member& member : value.members) {
         CHECK_OK(expect(member.value, ValueKind::string, fmt::format("{}.{}", at.path, shown_key(member.key))));
-        change.items.push_back(TRY(read_item(field, member.key + between + member.value.string, origin(member.where),
-                                             around_, remarks_)));
+        change.items.push_back(
+            TRY(read_item(field, member.key + between + member.value.string, origin(member.where), around_, remarks_)));
       }
     } else {
       CHECK_OK(expect(value, ValueKind::array, at.path));
       for (const Value& item : value.items) {
         CHECK_OK(expect(item, ValueKind::string, fmt::format("an entry of {}", at.path)));
-        change.items.push_back(
-            TRY(read_item(field, trim(item.string), origin(item.where), around_, remarks_)));
+        change.items.push_back(TRY(read_item(field, trim(item.string), origin(item.where), around_, remarks_)));
       }
     }
     changes_.push_back(std::move(change));
@@ -285,13 +317,17 @@ class SettingsReader {
                   where.text(), at.path, shown_key(value.string));
     }
     if (word != "none") {
-      remarks_.push_back({Remark::Kind::warning,
-                          fmt::format("{}: {} '{}' opens nothing here: list the hosts in network.allow", where.text(),
-                                      at.path, shown_key(value.string))});
+      remarks_.push_back(
+          {Remark::Kind::warning, fmt::format("{}: {} '{}' opens nothing here: list the hosts in network.allow",
+                                              where.text(), at.path, shown_key(value.string))});
       return {};
     }
-    changes_.push_back({.field = field_named("sandbox.network.allow"), .agent = at.agent, .scalar = {}, .items = {},
-                        .replaces = true, .origin = where});
+    changes_.push_back({.field = field_named("sandbox.network.allow"),
+                        .agent = at.agent,
+                        .scalar = {},
+                        .items = {},
+                        .replaces = true,
+                        .origin = where});
     return {};
   }
 

@@ -10,8 +10,8 @@ namespace cordon::config {
 
 /// Whose file it is decides what an unknown key means.
 enum class Dialect {
-  cordon,     // an error
-  any,        // --config: OpenClaw's own file is recognised, and what means nothing here is listed in one note
+  cordon,  // an error
+  any,     // --config: OpenClaw's own file is recognised, and what means nothing here is listed in one note
 };
 
 Result<std::vector<Change>> read_settings_file(std::string_view text, std::string_view name, Dialect dialect,

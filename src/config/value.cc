@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 5> presets = {"npm", "pip", "apt", "cargo
 constexpr std::array<std::string_view, 3> accesses = {"none", "ro", "rw"};
 constexpr std::size_t longest_entry = 4096;
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t most = 80;
   if (text.size() <= most) return fmt::format("'{}'", visible(text, Lines::escape));
   return fmt::format("'{}…' ({} bytes)", visible(text.substr(0, most), Lines::escape), text.size());
@@ -38,9 +38,9 @@ std::optional<double> read_size(std::string_view text) {
     std::string_view name;
     int power;
   };
-  static constexpr Unit units[] = {{"", 0},    {"b", 0},  {"bytes", 0}, {"k", 1},   {"kb", 1}, {"kib", 1}, {"m", 2},
-                                   {"mb", 2},  {"mib", 2}, {"g", 3},    {"gb", 3},  {"gib", 3}, {"t", 4},  {"tb", 4},
-                                   {"tib", 4}};
+  static constexpr Unit units[] = {{"", 0},    {"b", 0},   {"bytes", 0}, {"k", 1},   {"kb", 1},
+                                   {"kib", 1}, {"m", 2},   {"mb", 2},    {"mib", 2}, {"g", 3},
+                                   {"gb", 3},  {"gib", 3}, {"t", 4},     {"tb", 4},  {"tib", 4}};
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::optional<double> count = read_decimal(text.substr(0, digits));
   const std::string name = to_lower(trim(text.substr(digits)));
@@ -83,14 +83,22 @@ std::string range_of(const Field& field) {
 
 std::string expected(const Field& field) {
   switch (field.form) {
-    case Form::choice: return listed(field.choices);
-    case Form::boolean: return "true or false";
-    case Form::duration: return fmt::format("a duration such as 60s, 15 minutes or 30 days, {}", range_of(field));
-    case Form::size: return fmt::format("a size such as 512M or 1 GiB, {}", range_of(field));
-    case Form::count: return fmt::format("a whole number {}", range_of(field));
-    case Form::processors: return fmt::format("a number of processors {}", range_of(field));
-    case Form::text: return "text on one line";
-    default: return "a list";
+    case Form::choice:
+      return listed(field.choices);
+    case Form::boolean:
+      return "true or false";
+    case Form::duration:
+      return fmt::format("a duration such as 60s, 15 minutes or 30 days, {}", range_of(field));
+    case Form::size:
+      return fmt::format("a size such as 512M or 1 GiB, {}", range_of(field));
+    case Form::count:
+      return fmt::format("a whole number {}", range_of(field));
+    case Form::processors:
+      return fmt::format("a number of processors {}", range_of(field));
+    case Form::text:
+      return "text on one line";
+    default:
+      return "a list";
   }
 }
 
@@ -111,7 +119,7 @@ Result<Scalar> read_choice(const Field& field, std::string_view name, std::strin
   const std::string lower = to_lower(text);
   const auto found = std::ranges::find(field.choices, lower);
   if (found == field.choices.end()) {
-    return wrong(field, name, quoted(text), origin, did_you_mean(text, field.choices));
+    return wrong(field, name, in_quotes(text), origin, did_you_mean(text, field.choices));
   }
   return Scalar(static_cast<std::int64_t>(found - field.choices.begin()));
 }
@@ -125,10 +133,10 @@ Result<void> check_line(std::string_view text, const Origin& origin) {
   for (const HiddenCharacter& hidden : hidden_characters(text)) {
     if (hidden.kind == Hidden::confusable) continue;
     return fail(Fault::invalid_input, "{}: entry {} holds a character that nobody would see ({}: {})", origin.text(),
-                quoted(text), hidden.escape, name_of(hidden.kind));
+                in_quotes(text), hidden.escape, name_of(hidden.kind));
   }
   if (text.find_first_of("\n\t") != std::string_view::npos) {
-    return fail(Fault::invalid_input, "{}: entry {} is not one line", origin.text(), quoted(text));
+    return fail(Fault::invalid_input, "{}: entry {} is not one line", origin.text(), in_quotes(text));
   }
   return {};
 }
@@ -139,9 +147,7 @@ bool is_host_name(std::string_view host) {
     const std::size_t end = std::min(host.find('.', at), host.size());
     const std::string_view label = host.substr(at, end - at);
     if (label.empty() || label.size() > 63 || label.starts_with('-') || label.ends_with('-')) return false;
-    const auto plain = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-    };
+    const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
     if (!std::ranges::all_of(label, plain)) return false;
     at = end + 1;
   }
@@ -163,11 +169,11 @@ Result<NetworkRule> read_network(std::string_view text, const Origin& origin) {
     made.preset = trim(rest.substr(7));
     if (std::ranges::find(presets, made.preset) != presets.end()) return made;
     return fail(Fault::invalid_input, "{}: unknown network preset {}; expected {}{}", origin.text(),
-                quoted(made.preset), listed(presets), did_you_mean(made.preset, presets));
+                in_quotes(made.preset), listed(presets), did_you_mean(made.preset, presets));
   }
   const auto refuse = [&](std::string_view why) {
-    return fail(Fault::invalid_input,
-                "{}: network entry {} {}; expected a domain, domain:port or preset:NAME", origin.text(), quoted(text), why);
+    return fail(Fault::invalid_input, "{}: network entry {} {}; expected a domain, domain:port or preset:NAME",
+                origin.text(), in_quotes(text), why);
   };
   if (rest.find('/') != std::string_view::npos) return refuse("is not a bare domain");
   if (const std::size_t colon = rest.find(':'); colon != std::string_view::npos) {
@@ -195,34 +201,34 @@ Result<PathRule> read_path(std::string_view text, const Origin& origin, const Su
   const auto access = std::ranges::find(accesses, to_lower(mode));
   std::string path(trim(text.substr(0, std::min(colon, text.size()))));
   if (access == accesses.end() || path.empty()) {
-    return fail(Fault::invalid_input, "{}: filesystem entry {} is not of the form 'path: ro', 'path: rw' or 'path: none'",
-                origin.text(), quoted(text));
+    return fail(Fault::invalid_input,
+                "{}: filesystem entry {} is not of the form 'path: ro', 'path: rw' or 'path: none'", origin.text(),
+                in_quotes(text));
   }
   if (path == "~" || path.starts_with("~/")) path = around.home + path.substr(1);
   if (path.starts_with('~')) {
     return fail(Fault::invalid_input, "{}: filesystem path {} names another user's home; write it out", origin.text(),
-                quoted(path));
+                in_quotes(path));
   }
   if (!path.starts_with('/')) path = around.workspace + "/" + path;
-  PathRule made{normal_path(path), static_cast<Access>(access - accesses.begin()), origin};
-  const bool inside = is_within(TRY(resolve_links(made.path)), around.workspace) && is_within(made.path, around.workspace);
-  if (made.access != Access::none && !inside) {
-    CHECK_OK(around.binds.check_source(made.path, fmt::format("filesystem path {}", quoted(made.path)), origin));
+  PathRule made{normal_path(path), static_cast<PathAccess>(access - accesses.begin()), origin};
+  const bool inside =
+      is_within(TRY(resolve_links(made.path)), around.workspace) && is_within(made.path, around.workspace);
+  if (made.access != PathAccess::none && !inside) {
+    CHECK_OK(around.binds.check_source(made.path, fmt::format("filesystem path {}", in_quotes(made.path)), origin));
   }
   return made;
 }
 
-Result<Entry> read_tool(const Field& field, std::string_view text, const Origin& origin,
-                        std::vector<Remark>& remarks) {
+Result<Entry> read_tool(const Field& field, std::string_view text, const Origin& origin, std::vector<Remark>& remarks) {
   Entry made{canonical_tool(text), origin};
   if (is_tool_name(made.value)) return made;
-  const std::string hint =
-      did_you_mean(made.value, made.value.starts_with("group:") ? known_groups() : known_tools());
+  const std::string hint = did_you_mean(made.value, made.value.starts_with("group:") ? known_groups() : known_tools());
   if (field.form == Form::allowed_tools) {
-    return fail(Fault::invalid_input, "{}: unknown tool {} in allow{}", origin.text(), quoted(text), hint);
+    return fail(Fault::invalid_input, "{}: unknown tool {} in allow{}", origin.text(), in_quotes(text), hint);
   }
-  remarks.push_back({Remark::Kind::warning, fmt::format("{}: unknown tool {} in deny is kept{}", origin.text(),
-                                                        quoted(text), hint)});
+  remarks.push_back({Remark::Kind::warning,
+                     fmt::format("{}: unknown tool {} in deny is kept{}", origin.text(), in_quotes(text), hint)});
   return made;
 }
 
@@ -233,7 +239,7 @@ Result<Entry> read_variable(std::string_view text, const Origin& origin) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   if (equals == std::string_view::npos || name.empty() || !std::ranges::all_of(name, plain)) {
-    return fail(Fault::invalid_input, "{}: {} is no name of an environment variable", origin.text(), quoted(name));
+    return fail(Fault::invalid_input, "{}: {} is no name of an environment variable", origin.text(), in_quotes(name));
   }
   return Entry{std::string(text), origin};
 }
@@ -256,20 +262,26 @@ std::string listed(std::span<const std::string_view> words) {
 
 Result<Scalar> read_scalar(const Field& field, std::string_view name, std::string_view text, const Origin& origin) {
   switch (field.form) {
-    case Form::choice: return read_choice(field, name, text, origin);
-    case Form::boolean: return in_range(field, name, read_boolean(text), quoted(text), origin);
-    case Form::duration: return in_range(field, name, read_duration(text), quoted(text), origin);
-    case Form::size: return in_range(field, name, read_size(text), quoted(text), origin);
-    case Form::count: return in_range(field, name, read_count(text), quoted(text), origin);
-    case Form::processors: return in_range(field, name, read_decimal(text), quoted(text), origin);
-    default: break;
+    case Form::choice:
+      return read_choice(field, name, text, origin);
+    case Form::boolean:
+      return in_range(field, name, read_boolean(text), in_quotes(text), origin);
+    case Form::duration:
+      return in_range(field, name, read_duration(text), in_quotes(text), origin);
+    case Form::size:
+      return in_range(field, name, read_size(text), in_quotes(text), origin);
+    case Form::count:
+      return in_range(field, name, read_count(text), in_quotes(text), origin);
+    case Form::processors:
+      return in_range(field, name, read_decimal(text), in_quotes(text), origin);
+    default:
+      break;
   }
   CHECK_OK(check_line(text, origin));
   return Scalar(std::string(text));
 }
 
-Result<Scalar> read_scalar(const Field& field, std::string_view name, const json5::Value& value,
-                           const Origin& origin) {
+Result<Scalar> read_scalar(const Field& field, std::string_view name, const json5::Value& value, const Origin& origin) {
   using Kind = json5::Value::Kind;
   const bool numeric = field.form == Form::duration || field.form == Form::size || field.form == Form::count ||
                        field.form == Form::processors;
@@ -287,13 +299,19 @@ Result<Item> read_item(const Field& field, std::string_view text, const Origin& 
                        std::vector<Remark>& remarks) {
   CHECK_OK(check_line(text, origin));
   switch (field.form) {
-    case Form::network: return Item{TRY(read_network(text, origin))};
-    case Form::paths: return Item{TRY(read_path(text, origin, around))};
-    case Form::binds: return Item{TRY(around.binds.read(text, origin))};
+    case Form::network:
+      return Item{TRY(read_network(text, origin))};
+    case Form::paths:
+      return Item{TRY(read_path(text, origin, around))};
+    case Form::binds:
+      return Item{TRY(around.binds.read(text, origin))};
     case Form::allowed_tools:
-    case Form::denied_tools: return Item{TRY(read_tool(field, text, origin, remarks))};
-    case Form::environment: return Item{TRY(read_variable(text, origin))};
-    default: return Item{Entry{std::string(text), origin}};
+    case Form::denied_tools:
+      return Item{TRY(read_tool(field, text, origin, remarks))};
+    case Form::environment:
+      return Item{TRY(read_variable(text, origin))};
+    default:
+      return Item{Entry{std::string(text), origin}};
   }
 }
 

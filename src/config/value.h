@@ -14,7 +14,7 @@ namespace cordon::config {
 struct Remark {
   enum class Kind { warning, note };
   Kind kind = Kind::warning;
-  std::string sentence;   // begins with file:line
+  std::string sentence;  // begins with file:line
 };
 
 /// What the values of a file are read against.

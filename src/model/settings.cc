@@ -42,13 +42,13 @@ const char* name_of(SandboxScope scope) {
   return "session";
 }
 
-const char* name_of(Access access) {
+const char* name_of(PathAccess access) {
   switch (access) {
-    case Access::none:
+    case PathAccess::none:
       return "none";
-    case Access::ro:
+    case PathAccess::ro:
       return "ro";
-    case Access::rw:
+    case PathAccess::rw:
       return "rw";
   }
   return "none";
@@ -92,7 +92,7 @@ std::string NetworkRule::text() const {
   return port ? fmt::format("{}:{}", name, *port) : name;
 }
 
-std::string Bind::text() const { return fmt::format("{}:{}:{}", source, target, name_of(access)); }
+std::string BindSetting::text() const { return fmt::format("{}:{}:{}", source, target, name_of(access)); }
 
 const AgentSettings& Settings::agent(std::string_view id) const {
   const auto found = agents.find(std::string(id));

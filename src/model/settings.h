@@ -27,7 +27,7 @@ struct Setting {
 enum class SecurityLevel { deny, allowlist, ask, full };
 enum class SandboxMode { all, non_main, off };
 enum class SandboxScope { session, agent, shared };
-enum class Access { none, ro, rw };
+enum class PathAccess { none, ro, rw };
 enum class OnAuditFailure { stop, go_on };
 enum class Backend { automatic, native, docker, gvisor, runc };
 enum class ToolProfile { minimal, messaging, coding, full };
@@ -35,7 +35,7 @@ enum class ToolProfile { minimal, messaging, coding, full };
 const char* name_of(SecurityLevel level);
 const char* name_of(SandboxMode mode);
 const char* name_of(SandboxScope scope);
-const char* name_of(Access access);
+const char* name_of(PathAccess access);
 const char* name_of(OnAuditFailure choice);
 const char* name_of(Backend backend);
 const char* name_of(ToolProfile profile);
@@ -58,22 +58,22 @@ struct NetworkRule {
 /// A path whose access differs from what the workspace setting gives.
 struct PathRule {
   std::string path;  // absolute, without . and ..
-  Access access = Access::none;
+  PathAccess access = PathAccess::none;
   Origin origin;
 };
 
 /// A directory or file of the host, shown inside the sandbox.
-struct Bind {
+struct BindSetting {
   std::string source;    // as written
   std::string resolved;  // with every symlink followed, as it was when checked; mount only what still resolves to this
   std::string target;
-  Access access = Access::ro;
+  PathAccess access = PathAccess::ro;
   Origin origin;
 
   std::string text() const;  // "host:sandbox:mode"
 };
 
-struct Limits {
+struct LimitSettings {
   Setting<std::int64_t> time_ms{60'000, {}};
   Setting<std::int64_t> memory_bytes{std::int64_t{1} << 30, {}};
   Setting<std::int64_t> processes{256, {}};
@@ -91,12 +91,12 @@ struct DockerOptions {
 struct SandboxSettings {
   Setting<SandboxMode> mode{SandboxMode::all, {}};
   Setting<SandboxScope> scope{SandboxScope::session, {}};
-  Setting<Access> workspace{Access::rw, {}};
+  Setting<PathAccess> workspace{PathAccess::rw, {}};
   Setting<Backend> backend{Backend::automatic, {}};
-  std::vector<Bind> binds;
+  std::vector<BindSetting> binds;
   std::vector<NetworkRule> network;  // empty: no network
   Origin network_origin;             // where it was last said, also when that was "none"
-  Limits limits;
+  LimitSettings limits;
   DockerOptions docker;
 };
 
