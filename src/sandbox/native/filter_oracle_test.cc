@@ -159,7 +159,7 @@ Clause clause_from(const Json& rule) {
   return clause;
 }
 
-TEST(OciProfile, AllowsExactlyWhatTheFilterAllows) {
+TEST(OciProfile, GivesTheSameAnswersAsTheFilter) {
   std::mt19937_64 random(6);
   const FilterOptions options = FilterOptions::namespaced();
   const Json profile = Json::parse(oci_profile(options).dump());
@@ -186,9 +186,7 @@ TEST(OciProfile, AllowsExactlyWhatTheFilterAllows) {
     for (const Arguments& arguments : samples(call.rule, random)) {
       const auto in_container = *evaluate(theirs, audit_architecture(this_architecture), call.number, arguments);
       const auto native = *evaluate(ours, audit_architecture(this_architecture), call.number, arguments);
-      ASSERT_EQ(in_container.kind, native.kind) << call.name << ' ' << arguments[0] << ' ' << arguments[1];
-      ASSERT_EQ(in_container == SeccompAnswer::fail_with(ENOSYS), native == SeccompAnswer::fail_with(ENOSYS))
-          << call.name;
+      ASSERT_EQ(in_container, native) << call.name << ' ' << arguments[0] << ' ' << arguments[1];
     }
   }
 }
