@@ -139,10 +139,11 @@ bool is_inside(std::string_view path, std::string_view directory) {
 bool path_allowed(const Need& need, const Settings& settings, const SandboxSettings& sandbox) {
   const bool writes = need.kind == Need::Kind::write_path;
   for (const PathRule& rule : settings.filesystem) {
-    if (is_inside(need.target, rule.path)) return rule.access == Access::rw || (rule.access == Access::ro && !writes);
+    if (is_inside(need.target, rule.path))
+      return rule.access == PathAccess::rw || (rule.access == PathAccess::ro && !writes);
   }
   return std::any_of(sandbox.binds.begin(), sandbox.binds.end(), [&](const auto& bind) {
-    return is_inside(need.target, bind.target) && (bind.access == Access::rw || !writes);
+    return is_inside(need.target, bind.target) && (bind.access == PathAccess::rw || !writes);
   });
 }
 
@@ -223,8 +224,9 @@ Verdict decide(const Analysis& analysis, const Rules& rules) {
     verdict.risk = std::max(verdict.risk, Risk::dangerous);
     verdict.rule = (disallowed ? "disallowed: " : "dangerous: ") + entry.value;
     verdict.origin = entry.origin;
-    verdict.reason = disallowed ? fmt::format("May match the disallowed entry '{}': a word cannot be known", entry.value)
-                                : fmt::format("Matches the dangerous entry '{}'", entry.value);
+    verdict.reason = disallowed
+                         ? fmt::format("May match the disallowed entry '{}': a word cannot be known", entry.value)
+                         : fmt::format("Matches the dangerous entry '{}'", entry.value);
   }
 
   const ElevatedSettings& elevated = settings.agent(rules.agent).elevated;

@@ -28,7 +28,7 @@ Verdict decide(const Analysis& analysis, const Rules& rules);
 /// Which entry covers one call: an Allowed line of SANDBOX.md or an allowlist entry.
 struct Cover {
   std::string pattern;
-  Origin origin;             // of the Allowed line; the allowlist has no file
+  Origin origin;  // of the Allowed line; the allowlist has no file
   bool auto_approve = true;
 };
 std::optional<Cover> cover_of(const Invocation& call, const Rules& rules);
