@@ -4,17 +4,21 @@
 set -euo pipefail
 ((EUID == 0)) || { echo "skipped: needs root to make a root file system"; exit 77; }
 command -v debootstrap >/dev/null || { echo "skipped: needs debootstrap"; exit 77; }
+# Its mounts live in a namespace of their own: whatever happens, the machine's /dev is not below a directory we remove.
+if [[ ${CORDON_FRESH_PRIVATE:-} != 1 ]]; then CORDON_FRESH_PRIVATE=1 exec unshare --mount --propagation private "$0" "$@"; fi
 source_dir=${CORDON_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 root=$(mktemp -d /var/tmp/cordon-fresh-XXXXXX)
+chmod 755 "$root"
 cleanup() {
-  umount -R "$root/proc" "$root/dev" "$root/sys" 2>/dev/null || true
-  rm -rf --one-file-system "$root"
+  local mount
+  for mount in proc dev sys; do umount -R "$root/$mount" 2>/dev/null || true; done
+  rm -rf --one-file-system "$root" "$root.log"
 }
 trap cleanup EXIT
 
 # The machine's own mirror and npm settings: no host name is known here.
-mirror=$(sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb (\[[^]]*\] )?([^ ]+) .*/\2/p' \
-  /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1)
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null |
+  sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb (\[[^]]*\] )?([^ ]+) .*/\2/p' | head -1 || true)
 debootstrap --variant=minbase --include=git,sudo,ca-certificates bookworm "$root" "$mirror" >"$root.log" 2>&1 ||
   { tail "$root.log"; echo "skipped: debootstrap could not make a root"; exit 77; }
 cp -r /etc/apt/. "$root/etc/apt/"

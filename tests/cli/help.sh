@@ -7,7 +7,9 @@ walk() { # PATH…
   exits 0 cordon "$@" --help
   says "Usage: "
   local verb
-  for verb in $(sed -n '/^Verbs:$/,$p' <<<"$output" | sed -nE 's/^  ([a-z-]+) .*/\1/p'); do walk "$@" "$verb"; done
+  local verbs
+  mapfile -t verbs < <(sed -n "/^Verbs:\$/,\$p" <<<"$output" | sed -nE "s/^  ([a-z-]+) .*/\1/p")
+  for verb in "${verbs[@]}"; do walk "$@" "$verb"; done
 }
 walk
 exits 0 cordon --help
