@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "model/profile.h"
 
@@ -19,7 +20,6 @@ enum class Why { timeout, memory, pids, disk, output, signal, policy };
 const char* name_of(Why why);
 
 using ApprovalId = std::string;
-using Time = std::chrono::system_clock::time_point;
 
 struct Exited {
   int code = 0;
