@@ -5,12 +5,6 @@
 
 namespace cordon::sandbox::native {
 
-/// What a child needs; both outlive its exec.
-struct ChildEntry {
-  const Blueprint* blueprint;
-  ChildNotes* notes;
-};
-
 /// The child's entry: isolates itself step by step, then becomes pid 1 of the sandbox. Ends the child if a step fails.
 /// `entry` is a ChildEntry.
 void isolate_and_become_pid1(void* entry);

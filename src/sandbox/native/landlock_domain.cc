@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "sandbox/native/child.h"
+#include "sandbox/native/landlock_rules.h"
 #include "sys/landlock.h"
 
 namespace cordon::sandbox::native {
@@ -11,14 +12,11 @@ using namespace sys;
 
 namespace {
 
-constexpr std::uint64_t reading = landlock::execute | landlock::read_file | landlock::read_directory;
-// No device nodes: there is no use for one in a workspace.
-constexpr std::uint64_t writing = landlock::write_file | landlock::remove_directory | landlock::remove_file |
-                                  landlock::make_directory | landlock::make_regular | landlock::make_socket |
-                                  landlock::make_fifo | landlock::make_symlink | landlock::refer | landlock::truncate;
-constexpr std::uint64_t device = landlock::read_file | landlock::write_file | landlock::truncate | landlock::ioctl_device;
+const std::uint64_t reading = landlock_rights(FileAccess::read_execute);
+const std::uint64_t changing = landlock_rights(FileAccess::write_execute);
+const std::uint64_t device = landlock_rights(FileAccess::device);
 
-struct PathRule {
+struct KernelRule {
   std::uint64_t rights;
   std::int32_t descriptor;
 } __attribute__((packed));
@@ -41,7 +39,7 @@ class Domain {
     long result = raw::stat_at(static_cast<int>(fd), "", status, AT_EMPTY_PATH);
     if (result == 0) {
       const std::uint64_t fitting = S_ISDIR(status.st_mode) ? rights : rights & landlock::file_rights;
-      const PathRule rule{fitting & handled_, static_cast<std::int32_t>(fd)};
+      const KernelRule rule{fitting & handled_, static_cast<std::int32_t>(fd)};
       result = raw::call(SYS_landlock_add_rule, ruleset_, 1, raw::address(&rule), 0);
     }
     raw::close(fd);
@@ -57,15 +55,16 @@ class Domain {
 bool allow_new_root(Child& child, Domain& domain) {
   if (!domain.allow("/", reading)) return false;
   for (const char* path : {"/tmp", "/dev/shm", home_directory}) {
-    if (!domain.allow(path, reading | writing)) return false;
+    if (!domain.allow(path, changing)) return false;
   }
-  for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"}) {
+  for (const char* path :
+       {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"}) {
     if (!domain.allow(path, device)) return false;
   }
   for (const PlacedTree& tree : child.plan.trees) {
     if (!tree.writable) continue;
     for (const std::string& target : tree.targets) {
-      if (!domain.allow(target.c_str(), reading | writing)) return false;
+      if (!domain.allow(target.c_str(), changing)) return false;
     }
   }
   return true;
@@ -76,12 +75,12 @@ bool allow_host_root(Child& child, Domain& domain) {
   for (const RootTree::Entry& entry : child.plan.root_tree->entries) {
     if (entry.kind != RootTree::Entry::Kind::link && !domain.allow(entry.path.c_str(), reading)) return false;
   }
-  if (!domain.allow("/proc", landlock::read_file | landlock::read_directory)) return false;
+  if (!domain.allow("/proc", landlock_rights(FileAccess::read))) return false;
   for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}) {
     if (!domain.allow(path, device)) return false;
   }
   for (const PlacedTree& tree : child.plan.trees) {
-    if (!domain.allow(tree.targets.front().c_str(), tree.writable ? reading | writing : reading)) return false;
+    if (!domain.allow(tree.targets.front().c_str(), tree.writable ? changing : reading)) return false;
   }
   return true;
 }
