@@ -127,7 +127,7 @@ class SandboxReader {
     const std::size_t end = ticks == std::string_view::npos ? ticks : text.find(fence, ticks);
     if (end == std::string_view::npos) return wrong(line, "the backtick of '{}' is not closed", shown_word(text));
     const std::string_view rest = trim(text.substr(end + fence.size()));
-    static constexpr std::string_view before_remark[] = {"—", "–", "-", ":", "(", "#"};
+    static constexpr std::string_view before_remark[] = {"—", "–", "- ", "-- ", ":", "(", "#"};
     const bool remark =
         std::ranges::any_of(before_remark, [&](std::string_view mark) { return rest.starts_with(mark); });
     if (!rest.empty() && !remark) {
