@@ -43,7 +43,7 @@ enum class Looser {
   larger,  // later choices and larger numbers
   smaller,
   any_change,   // neither way is surely tighter
-  fewer_tools,  // a profile that has a tool which the other lacks
+  fewer_tools,  // a profile: only what both have counts
 };
 
 /// What an entry of a list does.

@@ -13,17 +13,13 @@ bool contains_text(const std::vector<Item>& items, const std::string& text) {
   return std::ranges::any_of(items, [&](const Item& item) { return item.text() == text; });
 }
 
-bool has_more_tools(std::int64_t wanted, std::int64_t current) {
-  const auto more = tools_of(static_cast<ToolProfile>(wanted));
-  const auto less = tools_of(static_cast<ToolProfile>(current));
-  return !std::ranges::includes(less, more);
-}
-
 bool loosens(const Field& field, const Scalar& wanted, const Scalar& current) {
   if (wanted == current) return false;
   if (field.looser == Looser::any_change) return true;
   const std::int64_t more = std::get<std::int64_t>(wanted), less = std::get<std::int64_t>(current);
-  if (field.looser == Looser::fewer_tools) return has_more_tools(more, less);
+  // Only `full` has tools that nobody knows; of the others the part that was there before is taken (see
+  // tighten_profile).
+  if (field.looser == Looser::fewer_tools) return static_cast<ToolProfile>(more) == ToolProfile::full;
   return field.looser == Looser::larger ? more > less : more < less;
 }
 
@@ -96,7 +92,18 @@ class Merger {
     }
     // Saying again what another file said takes nothing over from it.
     if (layer.standing == Standing::tighten && change.scalar == current.value && !current.is_default()) return;
+    if (layer.standing == Standing::tighten && change.field->looser == Looser::fewer_tools) {
+      deny_new_tools(change, target);
+    }
     change.field->set(target, change.scalar, change.origin);
+  }
+
+  /// A profile that an untrusted file asks for may hold a tool that the agent does not have yet.
+  static void deny_new_tools(const Change& change, const Target& target) {
+    const auto profile = static_cast<ToolProfile>(std::get<std::int64_t>(change.scalar));
+    for (const std::string& tool : tools_of(profile)) {
+      if (!has_tool(target.agent.tools, tool)) target.agent.tools.deny.push_back({tool, change.origin});
+    }
   }
 
   void ignore(const Layer& layer, const Change& change, std::string_view agent) {
