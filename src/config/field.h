@@ -66,7 +66,7 @@ struct Field {
   Form form;
   std::span<const std::string_view> choices;
   double least;
-  double most;
+  double most;  // of a list: how many entries
   Looser looser;
   Adding adding;
   bool joined;          // a later list adds to the earlier ones instead of replacing them

@@ -1,7 +1,7 @@
 #include "config/merge.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
 
 #include "config/bind.h"
 #include "model/tools.h"
@@ -9,9 +9,41 @@
 namespace cordon::config {
 namespace {
 
-bool contains_text(const std::vector<Item>& items, const std::string& text) {
-  return std::ranges::any_of(items, [&](const Item& item) { return item.text() == text; });
+/// Two entries that cannot both stand have the same identity: what is written, but of a bind its target and of a rule
+/// its path.
+std::string identity_of(const Item& item) {
+  if (const auto* bind = std::get_if<BindSetting>(&item.value)) return bind->target;
+  if (const auto* rule = std::get_if<PathRule>(&item.value)) return rule->path;
+  return item.text();
 }
+
+/// A list in which the later of two with the same identity takes the earlier one's place.
+class ItemList {
+ public:
+  explicit ItemList(std::vector<Item> items) : items_(std::move(items)) {
+    for (std::size_t index = 0; index < items_.size(); ++index) places_.emplace(identity_of(items_[index]), index);
+  }
+
+  bool holds(const Item& item) const {
+    const auto found = places_.find(identity_of(item));
+    return found != places_.end() && items_[found->second].text() == item.text();
+  }
+
+  void put(const Item& item) {
+    const auto [place, fresh] = places_.emplace(identity_of(item), items_.size());
+    if (fresh) {
+      items_.push_back(item);
+    } else if (items_[place->second].text() != item.text()) {
+      items_[place->second] = item;
+    }
+  }
+
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  std::vector<Item> items_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 bool loosens(const Field& field, const Scalar& wanted, const Scalar& current) {
   if (wanted == current) return false;
@@ -113,42 +145,32 @@ class Merger {
   }
 
   static void extend_list(const Change& change, const Target& target) {
-    std::vector<Item> items = change.replaces ? std::vector<Item>{} : change.field->items(target);
-    for (const Item& item : change.items) {
-      if (const auto* bind = std::get_if<BindSetting>(&item.value)) {
-        std::erase_if(items,
-                      [&](const Item& other) { return std::get<BindSetting>(other.value).target == bind->target; });
-      }
-      if (const auto* rule = std::get_if<PathRule>(&item.value)) {
-        std::erase_if(items, [&](const Item& other) { return std::get<PathRule>(other.value).path == rule->path; });
-      }
-      if (!contains_text(items, item.text())) items.push_back(item);
-    }
-    change.field->assign(target, items, change.origin);
+    ItemList list(change.replaces ? std::vector<Item>{} : change.field->items(target));
+    for (const Item& item : change.items) list.put(item);
+    change.field->assign(target, list.items(), change.origin);
   }
 
   void tighten_list(const Layer& layer, const Change& change, const Target& target, std::string_view agent) {
-    std::vector<Item> items = change.field->items(target);
+    std::vector<Item> current = change.field->items(target);
     bool changed = false;
     if (change.replaces && change.field->adding == Adding::loosens) {
       // Of a list that replaces, what was listed before and still is stays: the intersection.
-      changed = std::erase_if(items, [&](const Item& item) { return !contains_text(change.items, item.text()); }) > 0;
+      const ItemList wanted(change.items);
+      changed = std::erase_if(current, [&](const Item& item) { return !wanted.holds(item); }) > 0;
     }
+    ItemList list(std::move(current));
     for (const Item& item : change.items) {
-      if (contains_text(items, item.text())) continue;
+      if (list.holds(item)) continue;
       if (adding_loosens(*change.field, item)) {
         if (!layer.silent) {
           merged_.ignored.push_back({full_key(*change.field, agent), item.text(), item.origin(), layer.why_not});
         }
         continue;
       }
-      if (const auto* rule = std::get_if<PathRule>(&item.value)) {
-        std::erase_if(items, [&](const Item& other) { return std::get<PathRule>(other.value).path == rule->path; });
-      }
-      items.push_back(item);
+      list.put(item);
       changed = true;
     }
-    if (changed) change.field->assign(target, items, change.origin);
+    if (changed) change.field->assign(target, list.items(), change.origin);
   }
 
   bool adding_loosens(const Field& field, const Item& item) {
