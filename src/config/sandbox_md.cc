@@ -113,8 +113,16 @@ class SandboxReader {
     if (pairs) std::erase(text, '`');
     if (list_->form == Form::network && to_lower(text) == "none") return {};
     Item item = TRY(read_item(*list_, text, at(line), around_, remarks_));
-    changes_.push_back(
-        {.field = list_, .agent = "", .scalar = {}, .items = {std::move(item)}, .replaces = false, .origin = at(line)});
+    const auto [place, fresh] = lists_.emplace(list_, changes_.size());
+    if (fresh) {
+      changes_.push_back(
+          {.field = list_, .agent = "", .scalar = {}, .items = {}, .replaces = false, .origin = at(line)});
+    }
+    std::vector<Item>& items = changes_[place->second].items;
+    if (items.size() >= static_cast<std::size_t>(list_->most)) {
+      return wrong(line, "more than {} entries under {}", list_->most, section_);
+    }
+    items.push_back(std::move(item));
     return {};
   }
 
@@ -182,7 +190,8 @@ class SandboxReader {
   std::vector<Change> changes_;
   std::string_view section_;
   const Field* list_ = nullptr;
-  std::map<const Field*, int> set_;
+  std::map<const Field*, int> set_;            // scalar → line
+  std::map<const Field*, std::size_t> lists_;  // list → its change
   bool any_heading_ = false;
   int unread_ = -1;  // last line of a block that was warned about
 };
