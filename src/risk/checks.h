@@ -27,7 +27,24 @@ void run_module(Judge& judge, Run& run);
 void package_runner(Judge& judge, Run& run);
 void task_runner(Judge& judge, Run& run);
 
+void found_operands(Judge& judge, Run& run);
+void pattern_operands(Judge& judge, Run& run);
+void after_dashes(Judge& judge, Run& run);
+void shell_operands(Judge& judge, Run& run);
+void switch_user(Judge& judge, Run& run);
+void terminal_multiplexer(Judge& judge, Run& run);
+void command_builtin(Judge& judge, Run& run);
+void rerun_on_change(Judge& judge, Run& run);
+void version_manager(Judge& judge, Run& run);
+void run_in_project(Judge& judge, Run& run);
+void npm_setting(Judge& judge, Run& run);
+void go_package(Judge& judge, Run& run);
+void perl(Judge& judge, Run& run);
+
 // network
+void wget(Judge& judge, Run& run);
+void request_items(Judge& judge, Run& run);
+void scan_scripts(Judge& judge, Run& run);
 void fetch(Judge& judge, Run& run);
 void remote_shell(Judge& judge, Run& run);
 void remote_copy(Judge& judge, Run& run);
@@ -40,7 +57,12 @@ void git_push(Judge& judge, Run& run);
 void git_checkout(Judge& judge, Run& run);
 void git_clone(Judge& judge, Run& run);
 
+void git_fetch(Judge& judge, Run& run);
+
 // systems
+void cluster_query(Judge& judge, Run& run);
+void redis(Judge& judge, Run& run);
+void device(Judge& judge, Run& run);
 void container(Judge& judge, Run& run);
 void service(Judge& judge, Run& run);
 void signal(Judge& judge, Run& run);

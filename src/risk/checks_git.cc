@@ -102,3 +102,15 @@ void git_clone(Judge& judge, Run& run) {
 }  // namespace checks
 
 }  // namespace cordon::risk
+
+namespace cordon::risk::checks {
+
+void git_fetch(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view text = operand.arg.text;
+    if (text.find("ext::") != std::string_view::npos) judge.raise(run, "exec.transport", operand.arg.where);
+    if (text.find("://") != std::string_view::npos) judge.reaches(run, operand.arg, host_of(text));
+  }
+}
+
+}  // namespace cordon::risk::checks

@@ -153,3 +153,64 @@ void connect(Judge& judge, Run& run) {
 }
 
 }  // namespace cordon::risk::checks
+
+namespace cordon::risk::checks {
+
+void wget(Judge& judge, Run& run) {
+  fetch(judge, run);
+  const GivenOption* to = run.sorted.find("-O");
+  const bool prints = to && to->has_value && (to->value.text == "-" || to->value.text == "/dev/stdout");
+  if (const GivenOption* method = run.sorted.find("--method"); method && method->has_value && method->value.text != "GET" && method->value.text != "HEAD" && !run.local_only) judge.raise(run, "net.sends", run.where);
+  if (to || run.sorted.has("--spider") || prints) return;
+  // Without -O the last part of the address becomes a file here.
+  std::string directory;
+  if (const GivenOption* into = run.sorted.find("-P"); into && into->has_value) directory = std::string(into->value.text) + "/";
+  for (const Operand& operand : run.sorted.operands) {
+    std::string_view url = operand.arg.text;
+    url = url.substr(0, url.find_first_of("?#"));
+    const std::string_view name = url.substr(url.rfind('/') + 1);
+    if (!name.empty()) judge.mark_file(judge.locate(run, directory + std::string(name)).path, Flow{.network = true});
+  }
+}
+
+/// http POST host a=b file@path
+void request_items(Judge& judge, Run& run) {
+  run.judged = true;
+  bool local = false, sends = false, deletes = false, first = true;
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view text = operand.arg.text;
+    if (first && (text == "GET" || text == "HEAD" || text == "OPTIONS")) continue;
+    if (first && (text == "POST" || text == "PUT" || text == "PATCH" || text == "DELETE")) {
+      sends = true;
+      deletes = text == "DELETE";
+      continue;
+    }
+    if (first) {
+      first = false;
+      const std::string_view host = text.starts_with(':') ? std::string_view("localhost") : host_of(text);
+      judge.reaches(run, operand.arg, host);
+      local = is_local_host(host);
+      continue;
+    }
+    const std::size_t at = text.find('@');
+    if (at != std::string_view::npos && at > 0 && text.find('=') == std::string_view::npos) {
+      judge.apply(run, Role::upload, 0, judge.synthetic(std::string(text.substr(at + 1)), operand.arg));
+      sends = true;
+    } else if (text.find('=') != std::string_view::npos && text.find("==") == std::string_view::npos) {
+      sends = true;
+    }
+  }
+  run.local_only = local;
+  if (sends && !local) judge.raise(run, deletes ? "net.deletes" : "net.sends", run.where);
+}
+
+void scan_scripts(Judge& judge, Run& run) {
+  bool local = !run.sorted.operands.empty();
+  for (const Operand& operand : run.sorted.operands) local &= is_local_host(host_of(operand.arg.text)) || operand.arg.text.starts_with("192.168.") || operand.arg.text.starts_with("10.");
+  if (!local) judge.raise(run, "net.scan", run.where);
+  for (const GivenOption& given : run.sorted.options) {
+    if (given.name == "--script" && given.has_value && (given.value.text.find('/') != std::string_view::npos || given.value.text.ends_with(".nse"))) judge.raise(run, "exec.option", given.value.where);
+  }
+}
+
+}  // namespace cordon::risk::checks

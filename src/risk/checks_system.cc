@@ -200,3 +200,58 @@ void cloud_tree(Judge& judge, Run& run) {
 }
 
 }  // namespace cordon::risk::checks
+
+namespace cordon::risk::checks {
+
+void cluster_query(Judge& judge, Run& run) {
+  bool secrets = false;
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view kind = operand.arg.text.substr(0, operand.arg.text.find('/'));
+    for (std::string_view part : {"secret", "secrets"}) {
+      secrets |= kind == part || kind.starts_with("secret,") || kind.starts_with("secrets,") || kind.ends_with(",secret") || kind.ends_with(",secrets");
+    }
+    break;
+  }
+  if (!secrets) return;
+  const GivenOption* output = run.sorted.find("-o");
+  // Names and ages of secrets are no secret; their content is.
+  if (!output || !output->has_value || output->value.text == "name" || output->value.text == "wide") return;
+  judge.raise(run, "secret.service", run.where);
+  run.out.secret = true;
+}
+
+void redis(Judge& judge, Run& run) {
+  run.judged = true;
+  if (run.sorted.operands.empty()) {
+    if (run.in.from != Stdin::From::terminal) judge.raise(run, "db.script", run.where);
+    return;
+  }
+  std::string first(run.sorted.operands[0].arg.text), second;
+  if (run.sorted.operands.size() > 1) second = std::string(run.sorted.operands[1].arg.text);
+  for (std::string* word : {&first, &second}) {
+    std::transform(word->begin(), word->end(), word->begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  }
+  auto is = [&](std::initializer_list<std::string_view> names) { return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name == first; }); };
+  if (is({"FLUSHALL", "FLUSHDB"})) judge.raise(run, "db.drop", run.where);
+  else if (is({"DEL", "UNLINK", "EXPIRE", "PEXPIRE", "GETDEL", "SPOP", "LTRIM", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK", "HDEL"})) {
+    judge.at_least(run, Risk::normal);
+    if (std::any_of(run.sorted.operands.begin() + 1, run.sorted.operands.end(), [](const Operand& o) { return !o.arg.known; })) judge.raise(run, "db.delete_rows", run.where);
+  } else if (is({"SHUTDOWN", "DEBUG", "SLAVEOF", "REPLICAOF", "FAILOVER", "RESET", "SWAPDB", "MIGRATE", "RESTORE"})) judge.raise(run, "db.admin", run.where);
+  else if (is({"CONFIG"}) && second != "GET") judge.raise(run, "db.admin", run.where);
+  else if (is({"ACL"}) && second != "LIST" && second != "WHOAMI" && second != "GETUSER") judge.raise(run, "db.privilege", run.where);
+  else if (is({"CLIENT"}) && second == "KILL") judge.raise(run, "db.admin", run.where);
+  else if (is({"SCRIPT", "FUNCTION"}) && (second == "FLUSH" || second == "DELETE")) judge.raise(run, "db.drop", run.where);
+  else if (is({"CLUSTER"}) && second != "INFO" && second != "NODES" && second != "SLOTS") judge.raise(run, "db.admin", run.where);
+  else if (is({"EVAL", "EVALSHA", "MODULE", "FCALL"})) judge.raise(run, "db.runs", run.where);
+  else if (is({"SET", "SETEX", "HSET", "LPUSH", "RPUSH", "SADD", "ZADD", "INCR", "DECR", "APPEND", "MSET", "PUBLISH", "XADD", "SAVE", "BGSAVE", "RENAME", "PERSIST", "SETNX", "HMSET", "LPOP", "RPOP", "SELECT"})) judge.at_least(run, Risk::normal);
+}
+
+void device(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    const Place place = judge.locate(run, operand.arg.text);
+    if (place.area == Area::device) judge.effect(Effect::Kind::writes, place.path);
+    if (place.path == "/dev/sda" || place.path == "/dev/nvme0n1" || place.path == "/dev/vda" || place.path == "/dev/xvda") judge.raise(run, "disk.format", operand.arg.where);
+  }
+}
+
+}  // namespace cordon::risk::checks

@@ -223,6 +223,12 @@ class CodeJudge {
     const std::string_view what = find_call(language_, name);
     if (what.empty()) return;
     const bool called = is(tokens, i + 1, "(");
+    if (what == "environment_jq" || what == "environment_call") {
+      seen_.environment = true;
+      return;
+    }
+    if (what == "shell_io_maybe") return;
+    if (what == "eval_block" && (is(tokens, i + 1, "{") || i + 1 >= tokens.size())) return;
     if (what == "environment") {
       if (!is(tokens, i + 1, "[") && !is(tokens, i + 1, ".") && !called) seen_.environment = true;
       return;
@@ -299,7 +305,7 @@ class CodeJudge {
     } else if (what == "shell_io") {
       seen_.shell_io = true;
       if (!args.strings.empty() && !args.strings[0].empty()) seen_.shell_started = true;
-    } else if (what == "eval") {
+    } else if (what == "eval" || what == "eval_block") {
       evaluate(args, literal, depth);
     } else if (what == "dynamic") {
       judge_.raise(run_, "dynamic.code", arg_.where);

@@ -23,6 +23,7 @@ std::vector<Token> lex(std::string_view language, std::string_view text);
 void judge_code(Judge& judge, Run& run, std::uint8_t language, std::string_view text, const Arg& arg);
 
 void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg);
+void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg);
 void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg);
 
 }  // namespace cordon::risk

@@ -9,7 +9,7 @@ import sys
 LEVELS = {"safe": 0, "normal": 1, "dangerous": 2, "critical": 3}
 ROLES = ["none", "data", "pair", "read", "tree", "list", "write", "delete", "argv", "until", "shell", "line", "exec", "upload",
          "url", "host", "package", "library", "config", "code", "script", "setting", "mount", "assign", "variable", "module",
-         "project", "replace", "remote"]
+         "project", "req", "ssh_option"]
 MARKS = ["net", "recursive", "wrapper", "elevate", "optional", "opaque", "environment", "shell_out", "stdin_code",
          "stdin_args", "secret_out", "container", "away", "output", "extract", "quiet_stdin", "background", "target_first",
          "temporary", "list_only", "follow"]

@@ -157,6 +157,7 @@ void Judge::run_code(Run& run, std::uint8_t language, const Arg& arg) {
   if (name == "sql") sql(run, text, arg.where);
   else if (name == "sed") judge_sed(*this, run, text, arg);
   else if (name == "vim") judge_vim(*this, run, text, arg);
+  else if (name == "gdb") judge_debugger(*this, run, text, arg);
   else judge_code(*this, run, language, text, arg);
 }
 

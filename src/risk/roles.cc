@@ -196,6 +196,28 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       environment(run, arg.text.substr(0, equals), value);
       break;
     }
+    case Role::ssh_option: {
+      const std::size_t split = arg.text.find_first_of("= ");
+      std::string key(arg.text.substr(0, split));
+      std::transform(key.begin(), key.end(), key.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      for (std::string_view runs : {"proxycommand", "localcommand", "knownhostscommand", "permitlocalcommand", "remotecommand", "pkcs11provider", "securitykeyprovider", "xauthlocation", "proxyusefdpass"}) {
+        if (key != runs) continue;
+        if (key == "proxycommand" && arg.text.ends_with("none")) break;
+        raise(run, "exec.option", arg.where);
+        if (split != std::string_view::npos && key.ends_with("command")) {
+          Arg inner = arg;
+          inner.text = arg.text.substr(split + 1);
+          shell_text(run, inner, {});
+        }
+      }
+      break;
+    }
+    case Role::req: {
+      if (arg.text.find("://") != std::string_view::npos) raise(run, "supply.url", arg.where);
+      const Flow carried = file_flow(locate(run, arg.text).path);
+      if (carried.network || arg.flow.network) raise(run, "supply.url", arg.where);
+      break;
+    }
     case Role::variable: {
       Flow flow = run.in.flow;
       mark_variable(arg.text, flow);

@@ -225,6 +225,17 @@ bool chooses_rows(const std::vector<std::string>& words) {
 
 void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg) { Sed(judge, run, script, arg).walk(); }
 
+void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
+  judge.at_least(run, Risk::normal);
+  while (command.starts_with(' ')) command.remove_prefix(1);
+  for (std::string_view runs : {"shell", "!", "make", "pipe", "|", "python", "py", "platform shell", "script", "guile", "gu", "source", "call", "print system", "p system", "process launch", "expression", "expr", "command script"}) {
+    if (!command.starts_with(runs)) continue;
+    judge.raise(run, "exec.inline", arg.where);
+    if (runs == "shell" || runs == "!" || runs == "platform shell") judge.shell_text(run, judge.synthetic(std::string(command.substr(runs.size())), arg), {});
+    return;
+  }
+}
+
 void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
   std::string_view rest = command;
   while (!rest.empty() && (rest[0] == ':' || rest[0] == ' ' || rest[0] == '%' || rest[0] == '.' || rest[0] == '$' || rest[0] == ',' || (rest[0] >= '0' && rest[0] <= '9'))) rest.remove_prefix(1);

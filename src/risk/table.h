@@ -15,7 +15,7 @@ namespace cordon::risk {
 enum class Role : std::uint8_t {
   none, data, pair, read, tree, list, write, remove, argv, until, shell, line, exec, upload,
   url, host, package, library, config, code, script, setting, mount, assign, variable, module,
-  project, replace, remote,
+  project, req, ssh_option,
 };
 
 /// Facts about a program or option, as bits. The order is the one in generate.py.
