@@ -1,6 +1,8 @@
 // The walk over a script: one call after the other, with what streams, files and variables carry between them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <functional>
 #include <map>
@@ -8,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/analysis.h"
