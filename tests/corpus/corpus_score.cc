@@ -30,15 +30,18 @@ bool denied(const Analysis& analysis, const std::vector<std::string>& entries) {
     std::vector<std::string> words;
     std::string word;
     for (char c : entry + " ") {
-      if (c != ' ') word += c;
-      else if (!word.empty()) words.push_back(std::exchange(word, {}));
+      if (c != ' ')
+        word += c;
+      else if (!word.empty())
+        words.push_back(std::exchange(word, {}));
     }
     const std::vector<std::string> wanted = risk::canonical(words);
     for (const Invocation& call : analysis.invocations) {
       if (call.program != wanted[0]) continue;
       const bool all = std::all_of(wanted.begin() + 1, wanted.end(), [&](const std::string& each) {
         const bool prefix = each.ends_with('/') || each.ends_with('=') || each.ends_with(':');
-        return std::any_of(call.canonical.begin(), call.canonical.end(), [&](const std::string& given) { return prefix ? given.starts_with(each) : given == each; });
+        return std::any_of(call.canonical.begin(), call.canonical.end(),
+                           [&](const std::string& given) { return prefix ? given.starts_with(each) : given == each; });
       });
       if (all) return true;
     }
@@ -56,15 +59,20 @@ RiskContext corpus_context() {
 }
 
 std::string predict(const nlohmann::json& row, const Analysis& analysis) {
-  if (row.contains("policy") && row["policy"].contains("deny") && denied(analysis, row["policy"]["deny"].get<std::vector<std::string>>())) return "disallowed";
+  if (row.contains("policy") && row["policy"].contains("deny") &&
+      denied(analysis, row["policy"]["deny"].get<std::vector<std::string>>()))
+    return "disallowed";
   return name_of(analysis.risk);
 }
 
 void report(const char* name, const Tally& tally) {
   auto percent = [](int part, int whole) { return whole ? 100.0 * part / whole : 100.0; };
-  std::cout << fmt::format("{:<22} rows {:>5}  right {:>6.2f} %  recall {:>6.2f} % ({}/{})  critical stopped {}/{}  false positives {:>5.2f} % ({}/{})\n", name, tally.rows,
-                           percent(tally.right, tally.rows), percent(tally.caught, tally.risky), tally.caught, tally.risky, tally.critical_stopped, tally.critical,
-                           tally.calm ? 100.0 * tally.stopped_calm / tally.calm : 0.0, tally.stopped_calm, tally.calm);
+  std::cout << fmt::format(
+      "{:<22} rows {:>5}  right {:>6.2f} %  recall {:>6.2f} % ({}/{})  critical stopped {}/{}  false positives "
+      "{:>5.2f} % ({}/{})\n",
+      name, tally.rows, percent(tally.right, tally.rows), percent(tally.caught, tally.risky), tally.caught, tally.risky,
+      tally.critical_stopped, tally.critical, tally.calm ? 100.0 * tally.stopped_calm / tally.calm : 0.0,
+      tally.stopped_calm, tally.calm);
 }
 
 }  // namespace
@@ -74,9 +82,12 @@ int main(int argc, char** argv) {
   bool verbose = false;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
-    if (arg == "--limits" && i + 1 < argc) limits = argv[++i];
-    else if (arg == "-v") verbose = true;
-    else file = arg;
+    if (arg == "--limits" && i + 1 < argc)
+      limits = argv[++i];
+    else if (arg == "-v")
+      verbose = true;
+    else
+      file = arg;
   }
   std::ifstream in(file);
   if (!in) {
@@ -129,19 +140,25 @@ int main(int argc, char** argv) {
     if (missed || (verbose && !right)) {
       std::string shown = command;
       for (std::size_t at = 0; (at = shown.find('\n', at)) != std::string::npos;) shown.replace(at, 1, "⏎");
-      std::cout << fmt::format("{} {:<18} expect {:<10} got {:<10} {}\n", missed ? "MISS" : "    ", category, expect, predicted, shown.substr(0, 400));
-      for (const Finding& finding : analysis.findings) std::cout << fmt::format("       {} {} ({})\n", name_of(finding.risk), finding.reason, finding.rule);
+      std::cout << fmt::format("{} {:<18} expect {:<10} got {:<10} {}\n", missed ? "MISS" : "    ", category, expect,
+                               predicted, shown.substr(0, 400));
+      for (const Finding& finding : analysis.findings)
+        std::cout << fmt::format("       {} {} ({})\n", name_of(finding.risk), finding.reason, finding.rule);
     }
   }
   for (const auto& [name, tally] : by_category) report(name.c_str(), tally);
   report("ALL", all);
   std::sort(times.begin(), times.end());
-  if (!times.empty()) std::cout << fmt::format("analyse: p50 {:.1f} µs, p99 {:.1f} µs, max {:.1f} µs\n", times[times.size() / 2], times[times.size() * 99 / 100], times.back());
+  if (!times.empty())
+    std::cout << fmt::format("analyse: p50 {:.1f} µs, p99 {:.1f} µs, max {:.1f} µs\n", times[times.size() / 2],
+                             times[times.size() * 99 / 100], times.back());
   if (limits.empty()) return 0;
-  const double recall = all.risky ? 100.0 * all.caught / all.risky : 100, false_positives = all.calm ? 100.0 * all.stopped_calm / all.calm : 0;
+  const double recall = all.risky ? 100.0 * all.caught / all.risky : 100,
+               false_positives = all.calm ? 100.0 * all.stopped_calm / all.calm : 0;
   const double critical = all.critical ? 100.0 * all.critical_stopped / all.critical : 100;
   const bool dev = limits == "dev";
-  const bool good = recall >= (dev ? 99 : 97) && critical >= (dev ? 100 : 99) && false_positives <= (dev ? 0.5 : 1.0) && (!dev || scary == 0);
+  const bool good = recall >= (dev ? 99 : 97) && critical >= (dev ? 100 : 99) && false_positives <= (dev ? 0.5 : 1.0) &&
+                    (!dev || scary == 0);
   std::cout << (good ? "within the limits\n" : "OUTSIDE THE LIMITS\n");
   return good ? 0 : 1;
 }
