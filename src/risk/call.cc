@@ -319,7 +319,8 @@ class Sorter {
         return words_.size();
       }
     }
-    if (role && role->kind() == Role::assign && arg.text.find('=') == std::string_view::npos) return past_assignments(at);
+    if (role && role->kind() == Role::assign && arg.text.find('=') == std::string_view::npos)
+      return past_assignments(at);
     if (style() == Style::posix) only_operands_ = true;
     sorted_.operands.push_back({arg, {}});
     return at + 1;
@@ -349,7 +350,8 @@ class Sorter {
     auto roles = sorted_.node->roles();
     std::span<Operand> operands{sorted_.operands.data() + operands_at_, sorted_.operands.size() - operands_at_};
     const std::size_t repeat = static_cast<std::size_t>(
-        std::find_if(roles.begin(), roles.end(), [](const RoleRow& role) { return role.repeats != 0; }) - roles.begin());
+        std::find_if(roles.begin(), roles.end(), [](const RoleRow& role) { return role.repeats != 0; }) -
+        roles.begin());
     const std::size_t tail = repeat < roles.size() ? roles.size() - repeat - 1 : 0;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const std::size_t from_end = operands.size() - 1 - i;

@@ -14,13 +14,13 @@ namespace cordon::risk {
 
 /// What a stream, file or variable is known to carry.
 struct Flow {
-  bool network = false;   // bytes that came from another machine
-  bool secret = false;    // contents of a credential store, or the whole environment
-  bool shell = false;     // output of an interactive shell
-  bool fetched = false;   // files of a repository cloned in this script
-  bool temporary = false; // a name made by mktemp
-  bool token = false;     // a variable whose name says it is a secret
-  bool suspect = false;   // a file whose name says it is a secret
+  bool network = false;    // bytes that came from another machine
+  bool secret = false;     // contents of a credential store, or the whole environment
+  bool shell = false;      // output of an interactive shell
+  bool fetched = false;    // files of a repository cloned in this script
+  bool temporary = false;  // a name made by mktemp
+  bool token = false;      // a variable whose name says it is a secret
+  bool suspect = false;    // a file whose name says it is a secret
 
   Flow& operator|=(const Flow& other) {
     network |= other.network;
@@ -37,9 +37,9 @@ struct Flow {
 /// A word as a program would receive it. The text is owned elsewhere and outlives the analysis.
 struct Arg {
   std::string_view text;
-  bool known = true;       // every byte
-  bool wildcard = false;   // the shell will expand a pattern in it
-  bool maybe_many = false; // may become several words, or none
+  bool known = true;        // every byte
+  bool wildcard = false;    // the shell will expand a pattern in it
+  bool maybe_many = false;  // may become several words, or none
   Flow flow;
   Span where;
   const Word* word = nullptr;
@@ -60,16 +60,16 @@ struct Operand {
 /// The words of a call, sorted. `carried` are the words of the command that a wrapper carries.
 struct Sorted {
   const Node* program = nullptr;
-  const Node* node = nullptr;   // the deepest subcommand that was recognised
+  const Node* node = nullptr;  // the deepest subcommand that was recognised
   std::vector<const Node*> chain;
   std::vector<std::string_view> chain_texts;  // as written
   std::vector<GivenOption> options;
   std::vector<Operand> operands;
-  std::span<const Arg> carried;      // Role::argv
-  std::span<const Arg> line;         // Role::line: joined by blanks they are shell text
+  std::span<const Arg> carried;             // Role::argv
+  std::span<const Arg> line;                // Role::line: joined by blanks they are shell text
   std::vector<std::span<const Arg>> until;  // find -exec … ;
-  std::string_view unknown_sub;      // a first operand where a subcommand was expected
-  bool dashes = false;               // "--" was given
+  std::string_view unknown_sub;             // a first operand where a subcommand was expected
+  bool dashes = false;                      // "--" was given
 
   bool has(std::string_view option) const { return find(option) != nullptr; }
   const GivenOption* find(std::string_view option) const;

@@ -6,7 +6,8 @@ namespace cordon::risk {
 
 namespace {
 
-/// A program the tables do not know: -abc may be one word or three; split on both sides of a comparison it matches broadly.
+/// A program the tables do not know: -abc may be one word or three; split on both sides of a comparison it matches
+/// broadly.
 std::vector<std::string> split_all(std::span<const Arg> words) {
   std::vector<std::string> all;
   bool operands = false;

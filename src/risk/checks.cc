@@ -65,7 +65,8 @@ Check check_named(std::string_view name) {
       {"xargs", arguments_from_input},
   });
   if (name == "none") return nullptr;
-  auto found = std::lower_bound(all.begin(), all.end(), name, [](const Named& each, std::string_view wanted) { return each.first < wanted; });
+  auto found = std::lower_bound(all.begin(), all.end(), name,
+                                [](const Named& each, std::string_view wanted) { return each.first < wanted; });
   return found != all.end() && found->first == name ? found->second : nullptr;
 }
 

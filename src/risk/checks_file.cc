@@ -13,7 +13,9 @@ bool all_digits(std::string_view text) {
 /// Opens a file to everyone, or lets it run with its owner's rights.
 bool lax_mode(std::string_view mode, bool& setid) {
   if (all_digits(mode)) {
-    if (mode.size() >= 4 && (mode[mode.size() - 4] == '4' || mode[mode.size() - 4] == '2' || mode[mode.size() - 4] == '6' || mode[mode.size() - 4] == '7')) setid = true;
+    if (mode.size() >= 4 && (mode[mode.size() - 4] == '4' || mode[mode.size() - 4] == '2' ||
+                             mode[mode.size() - 4] == '6' || mode[mode.size() - 4] == '7'))
+      setid = true;
     const int others = mode.back() - '0';
     return (others & 2) != 0;
   }
@@ -41,9 +43,12 @@ void judge_places(Judge& judge, Run& run, std::size_t first) {
     judge.effect(Effect::Kind::writes, place.path);
     if (place.guarded) judge.raise(run, "guard.touched", arg.where);
     if (run.frame.away) continue;
-    if (place.vital && run.recursive) judge.raise(run, "perm.vital", arg.where);
-    else if (place.area == Area::system || place.area == Area::kernel || place.area == Area::device) judge.raise(run, "perm.system", arg.where);
-    else if (place.area == Area::outside || (place.area == Area::home && run.recursive)) judge.raise(run, "perm.outside", arg.where);
+    if (place.vital && run.recursive)
+      judge.raise(run, "perm.vital", arg.where);
+    else if (place.area == Area::system || place.area == Area::kernel || place.area == Area::device)
+      judge.raise(run, "perm.system", arg.where);
+    else if (place.area == Area::outside || (place.area == Area::home && run.recursive))
+      judge.raise(run, "perm.outside", arg.where);
   }
 }
 
@@ -54,7 +59,9 @@ void change_mode(Judge& judge, Run& run) {
   std::size_t first = 0;
   // chmod -x f, chmod -w,g-r f: a mode that looks like an option.
   for (const GivenOption& given : run.sorted.options) {
-    if (!given.option && given.name.size() == 2 && std::string_view("rwxXst").find(given.name[1]) != std::string_view::npos) mode = given.name;
+    if (!given.option && given.name.size() == 2 &&
+        std::string_view("rwxXst").find(given.name[1]) != std::string_view::npos)
+      mode = given.name;
   }
   if (mode.empty() && !run.sorted.operands.empty() && !run.sorted.has("--reference")) {
     mode = run.sorted.operands[0].arg.text;
@@ -65,7 +72,8 @@ void change_mode(Judge& judge, Run& run) {
   const bool lax = lax_mode(mode, setid);
   if (setid) judge.raise(run, "perm.setid", run.where);
   if (lax) judge.raise(run, "perm.everyone", run.where);
-  if (run.recursive && all_digits(mode) && mode.find_first_not_of('0') == std::string_view::npos) judge.raise(run, "perm.locked_out", run.where);
+  if (run.recursive && all_digits(mode) && mode.find_first_not_of('0') == std::string_view::npos)
+    judge.raise(run, "perm.locked_out", run.where);
   judge_places(judge, run, first);
   run.judged = true;
 }
@@ -80,7 +88,9 @@ void find_files(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) roots.push_back(operand.arg);
   std::string_view pattern;
   for (const GivenOption& given : run.sorted.options) {
-    if (given.has_value && (given.name == "-name" || given.name == "-iname" || given.name == "-path" || given.name == "-wholename")) pattern = given.value.text;
+    if (given.has_value &&
+        (given.name == "-name" || given.name == "-iname" || given.name == "-path" || given.name == "-wholename"))
+      pattern = given.value.text;
   }
   if (roots.empty()) {
     Arg here;
@@ -103,7 +113,8 @@ void find_files(Judge& judge, Run& run) {
       Arg copy = word;
       if (word.text == "{}") {
         // Which file it will be is unknown; that it lies under the root and fits the pattern is not.
-        copy = judge.synthetic(std::string(roots[0].text) + "/" + std::string(pattern.empty() ? std::string_view("{}") : pattern), word);
+        copy = judge.synthetic(
+            std::string(roots[0].text) + "/" + std::string(pattern.empty() ? std::string_view("{}") : pattern), word);
         copy.known = false;
         copy.maybe_many = true;
         if (pattern.empty()) copy.text = roots[0].text;
@@ -133,8 +144,10 @@ void move(Judge& judge, Run& run) {
     judge.effect(Effect::Kind::writes, place.path);
     if (place.guarded) judge.raise(run, "guard.touched", arg.where);
     if (run.frame.away) continue;
-    if (place.vital) judge.raise(run, "fs.delete.vital", arg.where);
-    else if (place.area == Area::system || place.area == Area::outside || place.area == Area::home) judge.raise(run, "fs.move.outside", arg.where);
+    if (place.vital)
+      judge.raise(run, "fs.delete.vital", arg.where);
+    else if (place.area == Area::system || place.area == Area::outside || place.area == Area::home)
+      judge.raise(run, "fs.move.outside", arg.where);
     if (place.credential) judge.raise(run, "secret.read", arg.where);
     if (count > 0) {
       const Place to = judge.locate(run, run.sorted.operands[count - 1].arg.text);
@@ -171,13 +184,16 @@ void archive(Judge& judge, Run& run) {
   destination.where = run.where;
   if (const GivenOption* given = run.sorted.find("-C"); given && given->has_value) destination = given->value;
   if (const GivenOption* given = run.sorted.find("-d"); given && given->has_value) destination = given->value;
-  if (const GivenOption* given = run.sorted.find("-P"); given && !given->has_value) judge.raise(run, "fs.archive.absolute", run.where);
+  if (const GivenOption* given = run.sorted.find("-P"); given && !given->has_value)
+    judge.raise(run, "fs.archive.absolute", run.where);
   judge.at_least(run, Risk::normal);
   const Place place = judge.locate(run, destination.text);
   judge.effect(Effect::Kind::writes, place.path);
   if (!run.frame.away) {
-    if (place.area == Area::system || place.path == "/") judge.raise(run, "fs.archive.system", destination.where);
-    else if (place.area == Area::home || place.area == Area::outside) judge.raise(run, "fs.write.outside", destination.where);
+    if (place.area == Area::system || place.path == "/")
+      judge.raise(run, "fs.archive.system", destination.where);
+    else if (place.area == Area::home || place.area == Area::outside)
+      judge.raise(run, "fs.write.outside", destination.where);
   }
   Flow from = run.in.flow;
   for (const GivenOption& given : run.sorted.options) {

@@ -8,7 +8,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return out;
 }
 
@@ -23,19 +24,24 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
     }
     return;
   }
-  if (name == "http.sslverify" || name == "http.sslverify" || (name.starts_with("http.") && name.ends_with(".sslverify"))) {
+  if (name == "http.sslverify" || name == "http.sslverify" ||
+      (name.starts_with("http.") && name.ends_with(".sslverify"))) {
     if (value == "false" || value == "0" || value == "no" || value == "off") raise(run, "protection.tls", arg.where);
     return;
   }
   if (!listed("git_setting", name)) return;
   // core.pager=cat, core.editor=true and core.pager= switch something off rather than on.
-  for (std::string_view harmless : {"", "cat", "less", "true", "vim", "vi", "nano", "emacs", "code --wait", "false", "less -R", "delta", "nvim", "more", ":", "code -w"}) {
+  for (std::string_view harmless : {"", "cat", "less", "true", "vim", "vi", "nano", "emacs", "code --wait", "false",
+                                    "less -R", "delta", "nvim", "more", ":", "code -w"}) {
     if (value == harmless && name != "core.hookspath") return;
   }
-  if (name == "core.hookspath" && (value == "/dev/null" || value == ".husky" || value == ".githooks" || value == ".git/hooks")) {
+  if (name == "core.hookspath" &&
+      (value == "/dev/null" || value == ".husky" || value == ".githooks" || value == ".git/hooks")) {
     if (value == ".husky" || value == ".githooks" || value == ".git/hooks") return;
   }
-  if ((name == "credential.helper") && (value == "cache" || value == "store" || value == "osxkeychain" || value == "manager" || value == "libsecret" || value.starts_with("cache "))) return;
+  if ((name == "credential.helper") && (value == "cache" || value == "store" || value == "osxkeychain" ||
+                                        value == "manager" || value == "libsecret" || value.starts_with("cache ")))
+    return;
   raise(run, "git.setting_runs", arg.where);
 }
 
@@ -43,8 +49,10 @@ namespace checks {
 
 void git_config(Judge& judge, Run& run) {
   if (run.sorted.operands.size() >= 2) {
-    judge.git_setting(run, run.sorted.operands[0].arg.text, run.sorted.operands[1].arg.text, run.sorted.operands[1].arg);
-    if (!run.sorted.operands[1].arg.known && lower(run.sorted.operands[0].arg.text).starts_with("core.")) judge.raise(run, "git.setting_runs", run.where);
+    judge.git_setting(run, run.sorted.operands[0].arg.text, run.sorted.operands[1].arg.text,
+                      run.sorted.operands[1].arg);
+    if (!run.sorted.operands[1].arg.known && lower(run.sorted.operands[0].arg.text).starts_with("core."))
+      judge.raise(run, "git.setting_runs", run.where);
   }
 }
 
@@ -52,7 +60,9 @@ void git_push(Judge& judge, Run& run) {
   const auto& operands = run.sorted.operands;
   if (!operands.empty()) {
     const std::string_view remote = operands[0].arg.text;
-    const bool address = remote.find("://") != std::string_view::npos || (remote.find('@') != std::string_view::npos && remote.find(':') != std::string_view::npos) || remote.starts_with("ext::");
+    const bool address = remote.find("://") != std::string_view::npos ||
+                         (remote.find('@') != std::string_view::npos && remote.find(':') != std::string_view::npos) ||
+                         remote.starts_with("ext::");
     if (remote.starts_with("ext::")) judge.raise(run, "exec.transport", operands[0].arg.where);
     if (address) judge.raise(run, "git.push_elsewhere", operands[0].arg.where);
   }
@@ -69,11 +79,14 @@ void git_checkout(Judge& judge, Run& run) {
   bool paths = run.sorted.dashes && !operands.empty();
   for (const Operand& operand : operands) {
     const std::string_view text = operand.arg.text;
-    paths |= text == "." || text == "./" || text == ":/" || text == "*" || operand.arg.wildcard || text.ends_with('/') || text.starts_with("./") || text.starts_with("../");
+    paths |= text == "." || text == "./" || text == ":/" || text == "*" || operand.arg.wildcard ||
+             text.ends_with('/') || text.starts_with("./") || text.starts_with("../");
     // src/app.ts is a file; feature/login, v1.2 and release-1.0 are names of branches.
     const std::string_view last = text.substr(text.rfind('/') + 1);
     const std::size_t dot = last.rfind('.');
-    const bool extension = dot != std::string_view::npos && dot + 1 < last.size() && std::all_of(last.begin() + static_cast<std::ptrdiff_t>(dot) + 1, last.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+    const bool extension = dot != std::string_view::npos && dot + 1 < last.size() &&
+                           std::all_of(last.begin() + static_cast<std::ptrdiff_t>(dot) + 1, last.end(),
+                                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
     paths |= extension && text.find("..") == std::string_view::npos;
   }
   paths |= operands.size() > 1;
@@ -83,9 +96,11 @@ void git_checkout(Judge& judge, Run& run) {
 void git_clone(Judge& judge, Run& run) {
   if (run.sorted.operands.empty()) return;
   const Arg& source = run.sorted.operands[0].arg;
-  if (source.text.starts_with("ext::") || source.text.find("ext::") != std::string_view::npos) judge.raise(run, "exec.transport", source.where);
+  if (source.text.starts_with("ext::") || source.text.find("ext::") != std::string_view::npos)
+    judge.raise(run, "exec.transport", source.where);
   if (source.text.find("://") != std::string_view::npos) judge.reaches(run, source, host_of(source.text));
-  if (source.text.starts_with("http://") && !is_local_host(host_of(source.text))) judge.raise(run, "supply.plain_http", source.where);
+  if (source.text.starts_with("http://") && !is_local_host(host_of(source.text)))
+    judge.raise(run, "supply.plain_http", source.where);
   if (source.flow.secret) judge.raise(run, "net.exfiltrates", source.where);
   std::string_view name;
   if (run.sorted.operands.size() > 1) {
@@ -95,7 +110,8 @@ void git_clone(Judge& judge, Run& run) {
     name = source.text.substr(source.text.find_last_of("/:") + 1);
     if (name.ends_with(".git")) name.remove_suffix(4);
   }
-  if (!name.empty() && run.frame.directory) judge.mark_file(absolute(name, *run.frame.directory) + "/", Flow{.fetched = true});
+  if (!name.empty() && run.frame.directory)
+    judge.mark_file(absolute(name, *run.frame.directory) + "/", Flow{.fetched = true});
   run.judged = true;
 }
 

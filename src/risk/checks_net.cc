@@ -43,7 +43,8 @@ void fetch(Judge& judge, Run& run) {
     const std::string_view host = host_of(url.text);
     any = true;
     local &= is_local_host(host) && !url.text.starts_with('$');
-    if (url.flow.token && url.text.find('?') != std::string_view::npos && !is_local_host(host)) judge.raise(run, "net.sends", url.where);
+    if (url.flow.token && url.text.find('?') != std::string_view::npos && !is_local_host(host))
+      judge.raise(run, "net.sends", url.where);
   }
   for (const GivenOption& given : run.sorted.options) {
     if (given.name == "-X" && given.has_value) {
@@ -64,7 +65,9 @@ void fetch(Judge& judge, Run& run) {
         const bool secret = run.out.secret || run.out.suspect;
         run.out = before;
         const Area area = judge.locate(run, file).area;
-        if (!local) judge.raise(run, secret || area == Area::system || area == Area::home ? "net.exfiltrates" : "net.upload", given.value.where);
+        if (!local)
+          judge.raise(run, secret || area == Area::system || area == Area::home ? "net.exfiltrates" : "net.upload",
+                      given.value.where);
       }
     }
   }
@@ -74,7 +77,8 @@ void fetch(Judge& judge, Run& run) {
 
 void remote_shell(Judge& judge, Run& run) {
   if (run.sorted.operands.empty() && run.sorted.line.empty()) return;
-  if (!run.sorted.operands.empty()) judge.reaches(run, run.sorted.operands[0].arg, remote_host(run.sorted.operands[0].arg.text));
+  if (!run.sorted.operands.empty())
+    judge.reaches(run, run.sorted.operands[0].arg, remote_host(run.sorted.operands[0].arg.text));
   judge.at_least(run, Risk::normal);
   run.judged = true;
   if (run.sorted.line.empty()) {
@@ -128,19 +132,26 @@ void socket_relay(Judge& judge, Run& run) {
   bool runs = false, net = false, listens = false;
   for (const Operand& operand : run.sorted.operands) {
     std::string text(operand.arg.text);
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
     for (std::string_view kind : {"EXEC:", "SYSTEM:", "SHELL:"}) runs |= text.starts_with(kind);
-    for (std::string_view kind : {"TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY", "IP", "VSOCK"}) net |= text.starts_with(kind);
-    listens |= text.find("-LISTEN") != std::string::npos || text.starts_with("TCP-L:") || text.starts_with("TCP4-L") || text.starts_with("OPENSSL-L");
-    if (text.starts_with("FILE:") || text.starts_with("OPEN:") || text.starts_with("GOPEN:") || text.starts_with("CREATE:")) {
+    for (std::string_view kind : {"TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY", "IP", "VSOCK"})
+      net |= text.starts_with(kind);
+    listens |= text.find("-LISTEN") != std::string::npos || text.starts_with("TCP-L:") || text.starts_with("TCP4-L") ||
+               text.starts_with("OPENSSL-L");
+    if (text.starts_with("FILE:") || text.starts_with("OPEN:") || text.starts_with("GOPEN:") ||
+        text.starts_with("CREATE:")) {
       std::string path(operand.arg.text.substr(operand.arg.text.find(':') + 1));
       path = path.substr(0, path.find(','));
       judge.reads(run, judge.synthetic(path, operand.arg), false);
     }
   }
-  if (runs && net) judge.raise(run, "net.reverse_shell", run.where);
-  else if (runs) judge.raise(run, "exec.option", run.where);
-  else if (listens) judge.raise(run, "net.listens", run.where);
+  if (runs && net)
+    judge.raise(run, "net.reverse_shell", run.where);
+  else if (runs)
+    judge.raise(run, "exec.option", run.where);
+  else if (listens)
+    judge.raise(run, "net.listens", run.where);
   if (net && run.out.secret) judge.raise(run, "net.exfiltrates", run.where);
 }
 
@@ -160,11 +171,14 @@ void wget(Judge& judge, Run& run) {
   fetch(judge, run);
   const GivenOption* to = run.sorted.find("-O");
   const bool prints = to && to->has_value && (to->value.text == "-" || to->value.text == "/dev/stdout");
-  if (const GivenOption* method = run.sorted.find("--method"); method && method->has_value && method->value.text != "GET" && method->value.text != "HEAD" && !run.local_only) judge.raise(run, "net.sends", run.where);
+  if (const GivenOption* method = run.sorted.find("--method");
+      method && method->has_value && method->value.text != "GET" && method->value.text != "HEAD" && !run.local_only)
+    judge.raise(run, "net.sends", run.where);
   if (to || run.sorted.has("--spider") || prints) return;
   // Without -O the last part of the address becomes a file here.
   std::string directory;
-  if (const GivenOption* into = run.sorted.find("-P"); into && into->has_value) directory = std::string(into->value.text) + "/";
+  if (const GivenOption* into = run.sorted.find("-P"); into && into->has_value)
+    directory = std::string(into->value.text) + "/";
   for (const Operand& operand : run.sorted.operands) {
     std::string_view url = operand.arg.text;
     url = url.substr(0, url.find_first_of("?#"));
@@ -206,10 +220,14 @@ void request_items(Judge& judge, Run& run) {
 
 void scan_scripts(Judge& judge, Run& run) {
   bool local = !run.sorted.operands.empty();
-  for (const Operand& operand : run.sorted.operands) local &= is_local_host(host_of(operand.arg.text)) || operand.arg.text.starts_with("192.168.") || operand.arg.text.starts_with("10.");
+  for (const Operand& operand : run.sorted.operands)
+    local &= is_local_host(host_of(operand.arg.text)) || operand.arg.text.starts_with("192.168.") ||
+             operand.arg.text.starts_with("10.");
   if (!local) judge.raise(run, "net.scan", run.where);
   for (const GivenOption& given : run.sorted.options) {
-    if (given.name == "--script" && given.has_value && (given.value.text.find('/') != std::string_view::npos || given.value.text.ends_with(".nse"))) judge.raise(run, "exec.option", given.value.where);
+    if (given.name == "--script" && given.has_value &&
+        (given.value.text.find('/') != std::string_view::npos || given.value.text.ends_with(".nse")))
+      judge.raise(run, "exec.option", given.value.where);
   }
 }
 

@@ -42,8 +42,10 @@ void interpreter(Judge& judge, Run& run) {
     const rows::Spec& spec = given.option->spec;
     if (spec.takes() == Role::code) {
       code_given = true;
-      if (language_name(spec.language) == "shell") judge.shell_text(run, given.value, positional);
-      else judge.run_code(run, spec.language, given.value);
+      if (language_name(spec.language) == "shell")
+        judge.shell_text(run, given.value, positional);
+      else
+        judge.run_code(run, spec.language, given.value);
     } else if (spec.takes() != Role::data && spec.takes() != Role::module) {
       code_given |= spec.takes() == Role::script;
       judge.apply(run, spec.takes(), spec.language, given.value);
@@ -51,7 +53,8 @@ void interpreter(Judge& judge, Run& run) {
     if (spec.rule) judge.raise(run, rows::rule_rows[spec.rule], given.value.where);
   }
   run.judged = true;
-  if (run.sorted.find("-m") && run.sorted.find("-m")->option && run.sorted.find("-m")->option->spec.takes() == Role::module) {
+  if (run.sorted.find("-m") && run.sorted.find("-m")->option &&
+      run.sorted.find("-m")->option->spec.takes() == Role::module) {
     run_module(judge, run);
     return;
   }
@@ -64,8 +67,10 @@ void interpreter(Judge& judge, Run& run) {
     return;
   }
   if (run.sorted.has("-s") || positional.empty()) {
-    if (run.in.from != Stdin::From::terminal) judge.run_stdin(run, language);
-    else judge.at_least(run, Risk::normal);
+    if (run.in.from != Stdin::From::terminal)
+      judge.run_stdin(run, language);
+    else
+      judge.at_least(run, Risk::normal);
     if (shell) run.out.shell = true;
   }
 }
@@ -81,7 +86,8 @@ void run_module(Judge& judge, Run& run) {
     return;
   }
   const std::string name = "python:" + std::string(module->value.text);
-  if (find_program(name)) call[0] = judge.synthetic(name, call[0]);
+  if (find_program(name))
+    call[0] = judge.synthetic(name, call[0]);
   else if (!find_program(module->value.text)) {
     judge.at_least(run, Risk::normal);
     return;
@@ -100,7 +106,8 @@ void arguments_from_input(Judge& judge, Run& run) {
     if (given.name == "-a" && given.has_value) judge.reads(run, given.value, false);
   }
   std::string_view replaced;
-  if (const GivenOption* given = run.sorted.find("-I")) replaced = given->has_value ? given->value.text : std::string_view("{}");
+  if (const GivenOption* given = run.sorted.find("-I"))
+    replaced = given->has_value ? given->value.text : std::string_view("{}");
   if (run.sorted.has("-i") && replaced.empty()) replaced = "{}";
   if (run.sorted.carried.empty()) return;
   std::vector<Arg> words;
@@ -117,8 +124,10 @@ void arguments_from_input(Judge& judge, Run& run) {
       std::string text(word.text);
       const std::size_t at = text.find(replaced);
       text.replace(at, replaced.size(), "$item");
-      if (text == "$item") copy.text = "$item";
-      else copy.text = judge.keep(text);
+      if (text == "$item")
+        copy.text = "$item";
+      else
+        copy.text = judge.keep(text);
     }
     words.push_back(copy);
   }
@@ -165,8 +174,10 @@ void evaluate(Judge& judge, Run& run) {
     network |= word.flow.network;
     unknown |= !word.known && !word.wildcard;
   }
-  if (network) judge.raise(run, "net.run", run.where);
-  else if (unknown) judge.raise(run, "dynamic.eval", run.where);
+  if (network)
+    judge.raise(run, "net.run", run.where);
+  else if (unknown)
+    judge.raise(run, "dynamic.eval", run.where);
 }
 
 void source(Judge& judge, Run& run) {
@@ -189,7 +200,8 @@ void parallel(Judge& judge, Run& run) {
   }
   if (words.empty()) {
     // Each item is a command line.
-    if (flow.network) judge.raise(run, "net.run", run.where);
+    if (flow.network)
+      judge.raise(run, "net.run", run.where);
     else if (listed) {
       for (const Arg& word : run.sorted.carried) {
         if (!word.text.starts_with(":::")) judge.shell_text(run, word, {});
@@ -201,7 +213,8 @@ void parallel(Judge& judge, Run& run) {
   }
   Stdin before = std::exchange(run.in, Stdin{});
   bool used = false;
-  for (const Arg& word : words) used |= word.text.find('{') != std::string_view::npos && word.text.find('}') != std::string_view::npos;
+  for (const Arg& word : words)
+    used |= word.text.find('{') != std::string_view::npos && word.text.find('}') != std::string_view::npos;
   if (words.size() == 1 && words[0].text.find(' ') != std::string_view::npos) {
     judge.shell_text(run, words[0], {});
   } else {
@@ -218,7 +231,9 @@ void parallel(Judge& judge, Run& run) {
 }
 
 void elevate(Judge& judge, Run& run) {
-  if (run.sorted.carried.empty() && run.sorted.operands.empty() && !run.sorted.has("-l") && !run.sorted.has("-v") && !run.sorted.has("-k")) judge.raise(run, "privilege.shell", run.where);
+  if (run.sorted.carried.empty() && run.sorted.operands.empty() && !run.sorted.has("-l") && !run.sorted.has("-v") &&
+      !run.sorted.has("-k"))
+    judge.raise(run, "privilege.shell", run.where);
 }
 
 /// sed, awk, jq, perl-like filters: the first operand is the script unless an option gave one.
@@ -230,12 +245,15 @@ void filter_script(Judge& judge, Run& run) {
     given_script |= role == Role::code || role == Role::script;
     if (role == Role::script) {
       const Place place = judge.locate(run, given.value.text);
-      if (place.area == Area::temporary || place.area == Area::outside) judge.raise(run, "exec.outside_code", given.value.where);
-      if (given.value.flow.network || judge.file_flow(place.path).network) judge.raise(run, "net.run", given.value.where);
+      if (place.area == Area::temporary || place.area == Area::outside)
+        judge.raise(run, "exec.outside_code", given.value.where);
+      if (given.value.flow.network || judge.file_flow(place.path).network)
+        judge.raise(run, "net.run", given.value.where);
     }
   }
   std::size_t first = 0;
-  const std::uint8_t language = run.sorted.node->roles().empty() ? std::uint8_t{0} : run.sorted.node->roles()[0].language;
+  const std::uint8_t language =
+      run.sorted.node->roles().empty() ? std::uint8_t{0} : run.sorted.node->roles()[0].language;
   if (!given_script && !run.sorted.operands.empty()) {
     judge.run_code(run, language, run.sorted.operands[0].arg);
     first = 1;
@@ -244,9 +262,13 @@ void filter_script(Judge& judge, Run& run) {
   if (edits) judge.at_least(run, Risk::normal);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {
     const Arg& arg = run.sorted.operands[i].arg;
-    if (language_name(language) == "awk" && arg.text.find('=') != std::string_view::npos && arg.text.find('/') == std::string_view::npos) continue;
-    if (edits) judge.writes(run, arg);
-    else judge.reads(run, arg, false);
+    if (language_name(language) == "awk" && arg.text.find('=') != std::string_view::npos &&
+        arg.text.find('/') == std::string_view::npos)
+      continue;
+    if (edits)
+      judge.writes(run, arg);
+    else
+      judge.reads(run, arg, false);
   }
   run.sorted.operands.clear();
   for (GivenOption& given : run.sorted.options) {
@@ -267,11 +289,13 @@ void package_runner(Judge& judge, Run& run) {
     judge.raise(run, words[0].flow.network ? "net.run" : "dynamic.program", words[0].where);
     return;
   }
-  if (name.find("://") != std::string_view::npos || name.starts_with("git+") || name.starts_with("github:") || name.ends_with(".tgz")) {
+  if (name.find("://") != std::string_view::npos || name.starts_with("git+") || name.starts_with("github:") ||
+      name.ends_with(".tgz")) {
     judge.raise(run, "net.run_package", words[0].where);
     return;
   }
-  if (std::count(name.begin(), name.end(), '/') == 1 && !name.starts_with('@') && !name.starts_with('.')) judge.raise(run, "supply.git", words[0].where);
+  if (std::count(name.begin(), name.end(), '/') == 1 && !name.starts_with('@') && !name.starts_with('.'))
+    judge.raise(run, "supply.git", words[0].where);
   std::string_view bare = name;
   if (const std::size_t at = bare.find('@', 1); at != std::string_view::npos) bare = bare.substr(0, at);
   if (const std::size_t slash = bare.rfind('/'); bare.starts_with('@') && slash != std::string_view::npos) {
@@ -299,11 +323,18 @@ void package_runner(Judge& judge, Run& run) {
 void task_runner(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view name = operand.arg.text;
-    for (std::string_view grave : {"deploy", "publish", "release", "destroy", "drop", "uninstall", "nuke", "wipe", "teardown", "provision", "rollback"}) {
+    for (std::string_view grave : {"deploy", "publish", "release", "destroy", "drop", "uninstall", "nuke", "wipe",
+                                   "teardown", "provision", "rollback"}) {
       const std::size_t at = name.find(grave);
-      if (at == std::string_view::npos || name.find('=') != std::string_view::npos || name.find('/') != std::string_view::npos) continue;
-      const bool whole = (at == 0 || name[at - 1] == ':' || name[at - 1] == '-' || name[at - 1] == '_') && (at + grave.size() == name.size() || name[at + grave.size()] == ':' || name[at + grave.size()] == '-' || name[at + grave.size()] == '_');
-      if (whole && name.find("test") == std::string_view::npos && name.find("dry") == std::string_view::npos && name.find("build") == std::string_view::npos) judge.raise(run, "program.task", operand.arg.where);
+      if (at == std::string_view::npos || name.find('=') != std::string_view::npos ||
+          name.find('/') != std::string_view::npos)
+        continue;
+      const bool whole = (at == 0 || name[at - 1] == ':' || name[at - 1] == '-' || name[at - 1] == '_') &&
+                         (at + grave.size() == name.size() || name[at + grave.size()] == ':' ||
+                          name[at + grave.size()] == '-' || name[at + grave.size()] == '_');
+      if (whole && name.find("test") == std::string_view::npos && name.find("dry") == std::string_view::npos &&
+          name.find("build") == std::string_view::npos)
+        judge.raise(run, "program.task", operand.arg.where);
     }
     break;
   }

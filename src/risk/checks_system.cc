@@ -7,17 +7,25 @@ namespace cordon::risk::checks {
 namespace {
 
 bool own_directory(std::string_view path) {
-  return path.starts_with("$PWD") || path.starts_with("${PWD}") || path.starts_with("$(pwd)") || path.starts_with("`pwd`") || path.starts_with("\"$PWD");
+  return path.starts_with("$PWD") || path.starts_with("${PWD}") || path.starts_with("$(pwd)") ||
+         path.starts_with("`pwd`") || path.starts_with("\"$PWD");
 }
 
 void mount_source(Judge& judge, Run& run, std::string_view path, const Arg& arg) {
   if (path.empty() || own_directory(path)) return;
-  if (!path.starts_with('/') && !path.starts_with('.') && !path.starts_with('~') && !path.starts_with('$')) return;  // a named volume
+  if (!path.starts_with('/') && !path.starts_with('.') && !path.starts_with('~') && !path.starts_with('$'))
+    return;  // a named volume
   const Place place = judge.locate(run, path);
-  if (place.path.ends_with("docker.sock") || place.path.ends_with("podman.sock") || place.path.ends_with("containerd.sock") || place.path.ends_with("crio.sock")) judge.raise(run, "container.socket", arg.where);
-  else if (place.credential || place.holds_secrets) judge.raise(run, "container.mount_secret", arg.where);
-  else if (place.guarded) judge.raise(run, "guard.touched", arg.where);
-  else if (place.area == Area::system || place.area == Area::kernel || place.area == Area::device || place.vital || place.area == Area::outside) judge.raise(run, "container.mount_system", arg.where);
+  if (place.path.ends_with("docker.sock") || place.path.ends_with("podman.sock") ||
+      place.path.ends_with("containerd.sock") || place.path.ends_with("crio.sock"))
+    judge.raise(run, "container.socket", arg.where);
+  else if (place.credential || place.holds_secrets)
+    judge.raise(run, "container.mount_secret", arg.where);
+  else if (place.guarded)
+    judge.raise(run, "guard.touched", arg.where);
+  else if (place.area == Area::system || place.area == Area::kernel || place.area == Area::device || place.vital ||
+           place.area == Area::outside)
+    judge.raise(run, "container.mount_system", arg.where);
 }
 
 std::string_view part_of(std::string_view list, std::string_view key) {
@@ -25,7 +33,8 @@ std::string_view part_of(std::string_view list, std::string_view key) {
   while (at < list.size()) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string_view item = list.substr(at, end - at);
-    if (item.starts_with(key) && item.size() > key.size() && item[key.size()] == '=') return item.substr(key.size() + 1);
+    if (item.starts_with(key) && item.size() > key.size() && item[key.size()] == '=')
+      return item.substr(key.size() + 1);
     at = end + 1;
   }
   return {};
@@ -77,12 +86,15 @@ void signal(Judge& judge, Run& run) {
     // A pid kept by the script itself: PID=$!, $(cat server.pid) is another matter.
     bool kept = false;
     if (word.word) {
-      for (const Piece& piece : word.word->pieces) kept |= piece.kind == Piece::Kind::number || piece.variable == "!" || (piece.kind == Piece::Kind::unknown && !piece.variable.empty() && piece.from.empty());
+      for (const Piece& piece : word.word->pieces)
+        kept |= piece.kind == Piece::Kind::number || piece.variable == "!" ||
+                (piece.kind == Piece::Kind::unknown && !piece.variable.empty() && piece.from.empty());
     }
     own &= child || zero || kept;
   }
   if (lists) return;
-  const bool probes = std::any_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.text == "-0"; });
+  const bool probes =
+      std::any_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.text == "-0"; });
   if (probes) return;
   if (any && own) {
     judge.at_least(run, Risk::normal);
@@ -102,7 +114,8 @@ void database(Judge& judge, Run& run) {
       given_code = true;
     }
   }
-  const bool file_database = run.sorted.program->name.view() == "sqlite3" || run.sorted.program->name.view() == "duckdb";
+  const bool file_database =
+      run.sorted.program->name.view() == "sqlite3" || run.sorted.program->name.view() == "duckdb";
   if (file_database) {
     if (!run.sorted.operands.empty() && run.sorted.operands[0].arg.text != ":memory:") {
       const Place place = judge.locate(run, run.sorted.operands[0].arg.text);
@@ -122,8 +135,10 @@ void database(Judge& judge, Run& run) {
     judge.sql(run, judge.marked_text(run.in.file), run.in.file.where);
   } else if (run.in.from == Stdin::From::pipe || run.in.from == Stdin::From::file) {
     judge.at_least(run, Risk::normal);
-    if (run.in.flow.network) judge.raise(run, "net.run", run.where);
-    else if (!file_database) judge.raise(run, "db.script", run.where);
+    if (run.in.flow.network)
+      judge.raise(run, "net.run", run.where);
+    else if (!file_database)
+      judge.raise(run, "db.script", run.where);
   } else if (!file_database || run.sorted.options.empty()) {
     judge.at_least(run, Risk::normal);
   }
@@ -142,8 +157,10 @@ void object_copy(Judge& judge, Run& run) {
   };
   if (!remote(from.text)) {
     const Flow before = std::exchange(run.out, Flow{});
-    if (from.text == "-") run.out |= run.in.flow;
-    else judge.reads(run, from, true);
+    if (from.text == "-")
+      run.out |= run.in.flow;
+    else
+      judge.reads(run, from, true);
     const bool secret = run.out.secret || run.out.suspect;
     run.out = before;
     if (remote(to.text)) judge.raise(run, secret ? "net.exfiltrates" : "cloud.upload", to.where);
@@ -186,8 +203,10 @@ void cloud_tree(Judge& judge, Run& run) {
     const std::string_view word = operand.arg.text;
     if (word.find('/') != std::string_view::npos) break;
     if (listed("secret_verb", word)) secret = true;
-    if (listed("query_verb", word)) query = true;
-    else if (listed("verb_dangerous", word)) found = Risk::dangerous;
+    if (listed("query_verb", word))
+      query = true;
+    else if (listed("verb_dangerous", word))
+      found = Risk::dangerous;
   }
   if (secret) {
     judge.raise(run, "secret.service", run.where);
@@ -208,7 +227,8 @@ void cluster_query(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view kind = operand.arg.text.substr(0, operand.arg.text.find('/'));
     for (std::string_view part : {"secret", "secrets"}) {
-      secrets |= kind == part || kind.starts_with("secret,") || kind.starts_with("secrets,") || kind.ends_with(",secret") || kind.ends_with(",secrets");
+      secrets |= kind == part || kind.starts_with("secret,") || kind.starts_with("secrets,") ||
+                 kind.ends_with(",secret") || kind.ends_with(",secrets");
     }
     break;
   }
@@ -229,28 +249,47 @@ void redis(Judge& judge, Run& run) {
   std::string first(run.sorted.operands[0].arg.text), second;
   if (run.sorted.operands.size() > 1) second = std::string(run.sorted.operands[1].arg.text);
   for (std::string* word : {&first, &second}) {
-    std::transform(word->begin(), word->end(), word->begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    std::transform(word->begin(), word->end(), word->begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   }
-  auto is = [&](std::initializer_list<std::string_view> names) { return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name == first; }); };
-  if (is({"FLUSHALL", "FLUSHDB"})) judge.raise(run, "db.drop", run.where);
-  else if (is({"DEL", "UNLINK", "EXPIRE", "PEXPIRE", "GETDEL", "SPOP", "LTRIM", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK", "HDEL"})) {
+  auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name == first; });
+  };
+  if (is({"FLUSHALL", "FLUSHDB"}))
+    judge.raise(run, "db.drop", run.where);
+  else if (is({"DEL", "UNLINK", "EXPIRE", "PEXPIRE", "GETDEL", "SPOP", "LTRIM", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK",
+               "HDEL"})) {
     judge.at_least(run, Risk::normal);
-    if (std::any_of(run.sorted.operands.begin() + 1, run.sorted.operands.end(), [](const Operand& o) { return !o.arg.known; })) judge.raise(run, "db.delete_rows", run.where);
-  } else if (is({"SHUTDOWN", "DEBUG", "SLAVEOF", "REPLICAOF", "FAILOVER", "RESET", "SWAPDB", "MIGRATE", "RESTORE"})) judge.raise(run, "db.admin", run.where);
-  else if (is({"CONFIG"}) && second != "GET") judge.raise(run, "db.admin", run.where);
-  else if (is({"ACL"}) && second != "LIST" && second != "WHOAMI" && second != "GETUSER") judge.raise(run, "db.privilege", run.where);
-  else if (is({"CLIENT"}) && second == "KILL") judge.raise(run, "db.admin", run.where);
-  else if (is({"SCRIPT", "FUNCTION"}) && (second == "FLUSH" || second == "DELETE")) judge.raise(run, "db.drop", run.where);
-  else if (is({"CLUSTER"}) && second != "INFO" && second != "NODES" && second != "SLOTS") judge.raise(run, "db.admin", run.where);
-  else if (is({"EVAL", "EVALSHA", "MODULE", "FCALL"})) judge.raise(run, "db.runs", run.where);
-  else if (is({"SET", "SETEX", "HSET", "LPUSH", "RPUSH", "SADD", "ZADD", "INCR", "DECR", "APPEND", "MSET", "PUBLISH", "XADD", "SAVE", "BGSAVE", "RENAME", "PERSIST", "SETNX", "HMSET", "LPOP", "RPOP", "SELECT"})) judge.at_least(run, Risk::normal);
+    if (std::any_of(run.sorted.operands.begin() + 1, run.sorted.operands.end(),
+                    [](const Operand& o) { return !o.arg.known; }))
+      judge.raise(run, "db.delete_rows", run.where);
+  } else if (is({"SHUTDOWN", "DEBUG", "SLAVEOF", "REPLICAOF", "FAILOVER", "RESET", "SWAPDB", "MIGRATE", "RESTORE"}))
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"CONFIG"}) && second != "GET")
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"ACL"}) && second != "LIST" && second != "WHOAMI" && second != "GETUSER")
+    judge.raise(run, "db.privilege", run.where);
+  else if (is({"CLIENT"}) && second == "KILL")
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"SCRIPT", "FUNCTION"}) && (second == "FLUSH" || second == "DELETE"))
+    judge.raise(run, "db.drop", run.where);
+  else if (is({"CLUSTER"}) && second != "INFO" && second != "NODES" && second != "SLOTS")
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"EVAL", "EVALSHA", "MODULE", "FCALL"}))
+    judge.raise(run, "db.runs", run.where);
+  else if (is({"SET",     "SETEX",  "HSET",  "LPUSH",   "RPUSH", "SADD",  "ZADD",   "INCR",
+               "DECR",    "APPEND", "MSET",  "PUBLISH", "XADD",  "SAVE",  "BGSAVE", "RENAME",
+               "PERSIST", "SETNX",  "HMSET", "LPOP",    "RPOP",  "SELECT"}))
+    judge.at_least(run, Risk::normal);
 }
 
 void device(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) {
     const Place place = judge.locate(run, operand.arg.text);
     if (place.area == Area::device) judge.effect(Effect::Kind::writes, place.path);
-    if (place.path == "/dev/sda" || place.path == "/dev/nvme0n1" || place.path == "/dev/vda" || place.path == "/dev/xvda") judge.raise(run, "disk.format", operand.arg.where);
+    if (place.path == "/dev/sda" || place.path == "/dev/nvme0n1" || place.path == "/dev/vda" ||
+        place.path == "/dev/xvda")
+      judge.raise(run, "disk.format", operand.arg.where);
   }
 }
 

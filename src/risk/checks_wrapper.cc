@@ -44,8 +44,10 @@ void after_dashes(Judge& judge, Run& run) {
   for (std::size_t i = 1; i < run.words.size(); ++i) {
     if (run.words[i].text != "--") continue;
     std::vector<Arg> words(run.words.begin() + static_cast<std::ptrdiff_t>(i) + 1, run.words.end());
-    if (words.size() == 1) judge.shell_text(run, words[0], {});
-    else judge.carry(run, words);
+    if (words.size() == 1)
+      judge.shell_text(run, words[0], {});
+    else
+      judge.carry(run, words);
     run.judged = true;
     return;
   }
@@ -116,11 +118,15 @@ void npm_setting(Judge& judge, Run& run) {
   }
   if (key == "strict-ssl" || key == "enableStrictSsl") {
     if (value == "false") judge.raise(run, "protection.tls", run.where);
-  } else if (key == "registry" || key.ends_with(":registry") || key == "npmRegistryServer" || key == "proxy" || key == "https-proxy" || key == "cafile") {
+  } else if (key == "registry" || key.ends_with(":registry") || key == "npmRegistryServer" || key == "proxy" ||
+             key == "https-proxy" || key == "cafile") {
     judge.raise(run, "supply.index", run.where);
-  } else if (key == "script-shell" || key == "shell" || key == "node-options" || key == "git" || key == "editor" || key == "viewer" || key == "prefix" || key == "globalconfig" || key == "userconfig" || key == "yarnPath" || key == "init-module" || key == "onload-script") {
+  } else if (key == "script-shell" || key == "shell" || key == "node-options" || key == "git" || key == "editor" ||
+             key == "viewer" || key == "prefix" || key == "globalconfig" || key == "userconfig" || key == "yarnPath" ||
+             key == "init-module" || key == "onload-script") {
     judge.raise(run, "supply.setting", run.where);
-  } else if (key.find("_auth") != std::string_view::npos || key.find("token") != std::string_view::npos || key.find("password") != std::string_view::npos) {
+  } else if (key.find("_auth") != std::string_view::npos || key.find("token") != std::string_view::npos ||
+             key.find("password") != std::string_view::npos) {
     judge.raise(run, "secret.change", run.where);
   }
 }
@@ -130,7 +136,8 @@ void go_package(Judge& judge, Run& run) {
   if (run.sorted.node->name.view() != "run") return;
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view text = operand.arg.text;
-    if (text.find('@') != std::string_view::npos && text.find('.') != std::string_view::npos) judge.raise(run, "supply.git", operand.arg.where);
+    if (text.find('@') != std::string_view::npos && text.find('.') != std::string_view::npos)
+      judge.raise(run, "supply.git", operand.arg.where);
     if (text.ends_with(".go")) judge.run_script_file(run, operand.arg);
     break;
   }
@@ -148,14 +155,18 @@ void perl(Judge& judge, Run& run) {
   const Risk before = run.level;
   interpreter(judge, run);
   for (const GivenOption& given : run.sorted.options) {
-    if (given.name == "-M" && given.has_value && given.value.text.find("=") != std::string_view::npos && given.value.text.find_first_of("(;{") != std::string_view::npos) judge.raise(run, "exec.library", given.value.where);
+    if (given.name == "-M" && given.has_value && given.value.text.find("=") != std::string_view::npos &&
+        given.value.text.find_first_of("(;{") != std::string_view::npos)
+      judge.raise(run, "exec.library", given.value.where);
   }
   if (!run.sorted.has("-e") && !run.sorted.has("-E")) return;
   (void)before;
   if (!loops && !edits) return;
   for (const Operand& operand : run.sorted.operands) {
-    if (edits) judge.writes(run, operand.arg);
-    else judge.reads(run, operand.arg, false);
+    if (edits)
+      judge.writes(run, operand.arg);
+    else
+      judge.reads(run, operand.arg, false);
   }
 }
 

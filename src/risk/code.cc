@@ -35,7 +35,8 @@ class CodeJudge {
   void sum_up() {
     if (seen_.socket && (seen_.shell_io || seen_.shell_started)) judge_.raise(run_, "net.reverse_shell", arg_.where);
     if (seen_.evaluates && (seen_.network || seen_.socket)) judge_.raise(run_, "net.run", arg_.where);
-    if ((seen_.environment || seen_.secret) && (seen_.network || seen_.socket)) judge_.raise(run_, "net.exfiltrates", arg_.where);
+    if ((seen_.environment || seen_.secret) && (seen_.network || seen_.socket))
+      judge_.raise(run_, "net.exfiltrates", arg_.where);
     if (seen_.network || seen_.socket) run_.out.network = true;
     if (seen_.environment || seen_.secret) run_.out.secret = true;
   }
@@ -54,11 +55,12 @@ class CodeJudge {
       const std::string& word = tokens[i].text;
       if (word == "import" && tokens[i + 1].kind == Token::Kind::name) import(tokens, i + 1);
       if (word == "from" && i + 3 < tokens.size() && is(tokens, i + 2, "import")) from_import(tokens, i);
-      if ((word == "require" || word == "__import__" || word == "importlib.import_module") && is(tokens, i + 1, "(") && i + 2 < tokens.size() &&
-          tokens[i + 2].kind == Token::Kind::string) {
+      if ((word == "require" || word == "__import__" || word == "importlib.import_module") && is(tokens, i + 1, "(") &&
+          i + 2 < tokens.size() && tokens[i + 2].kind == Token::Kind::string) {
         std::string module = tokens[i + 2].text;
         if (module.starts_with("node:")) module = module.substr(5);
-        if (i >= 2 && is(tokens, i - 1, "=") && tokens[i - 2].kind == Token::Kind::name) alias_[tokens[i - 2].text] = module;
+        if (i >= 2 && is(tokens, i - 1, "=") && tokens[i - 2].kind == Token::Kind::name)
+          alias_[tokens[i - 2].text] = module;
       }
     }
   }
@@ -98,7 +100,8 @@ class CodeJudge {
   std::string full_name(const Tokens& tokens, std::size_t at) const {
     std::string name = tokens[at].text;
     // require('fs').rmSync(…): the module is the string two tokens back.
-    if (at >= 4 && is(tokens, at - 1, ".") && is(tokens, at - 2, ")") && tokens[at - 3].kind == Token::Kind::string && is(tokens, at - 4, "(")) {
+    if (at >= 4 && is(tokens, at - 1, ".") && is(tokens, at - 2, ")") && tokens[at - 3].kind == Token::Kind::string &&
+        is(tokens, at - 4, "(")) {
       std::string module = tokens[at - 3].text;
       if (module.starts_with("node:")) module = module.substr(5);
       return module + "." + name;
@@ -114,8 +117,8 @@ class CodeJudge {
     std::size_t begin = 0, end = 0;
     std::vector<std::string> strings;  // literals, "" for others; the first level only
     std::vector<bool> literal;
-    bool list = false;                 // the first argument is a [list]
-    bool unknown = false;              // something in it is not a literal
+    bool list = false;     // the first argument is a [list]
+    bool unknown = false;  // something in it is not a literal
   };
 
   Arguments arguments(const Tokens& tokens, std::size_t at) const {
@@ -151,7 +154,8 @@ class CodeJudge {
       if (token.kind == Token::Kind::string) {
         args.strings.push_back(token.text);
         args.literal.push_back(!token.unknown);
-      } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" && token.text != "f" && token.text != "b" && token.text != "r") {
+      } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" &&
+                 token.text != "f" && token.text != "b" && token.text != "r") {
         if (!is(tokens, i + 1, "=") && !is(tokens, i + 1, ":")) {
           if (args.strings.empty() || in_list) {
             args.strings.emplace_back();
@@ -181,7 +185,9 @@ class CodeJudge {
     arg.known = true;
     arg.flow = {};
     const std::string_view bare = text;
-    if (bare == "sh" || bare == "bash" || bare.starts_with("/bin/sh") || bare.starts_with("/bin/bash") || bare.starts_with("bash -i") || bare.starts_with("sh -i") || bare == "cmd.exe" || bare == "zsh" || bare == "/bin/zsh") {
+    if (bare == "sh" || bare == "bash" || bare.starts_with("/bin/sh") || bare.starts_with("/bin/bash") ||
+        bare.starts_with("bash -i") || bare.starts_with("sh -i") || bare == "cmd.exe" || bare == "zsh" ||
+        bare == "/bin/zsh") {
       seen_.shell_started = true;
     }
     if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
@@ -197,7 +203,8 @@ class CodeJudge {
     if (words.empty()) return;
     for (Arg& word : words) word.wildcard = false;
     const std::string_view first = words[0].text;
-    if (first.ends_with("/sh") || first == "sh" || first == "bash" || first.ends_with("/bash")) seen_.shell_started = true;
+    if (first.ends_with("/sh") || first == "sh" || first == "bash" || first.ends_with("/bash"))
+      seen_.shell_started = true;
     Stdin before = std::exchange(run_.in, Stdin{});
     judge_.carry(run_, words);
     run_.in = before;
@@ -233,7 +240,8 @@ class CodeJudge {
       if (!is(tokens, i + 1, "[") && !is(tokens, i + 1, ".") && !called) seen_.environment = true;
       return;
     }
-    const bool bare_ok = name_ == "perl" || name_ == "ruby" || name_ == "php" || name_ == "powershell" || name_ == "tcl" || name_ == "lua" || name_ == "elixir";
+    const bool bare_ok = name_ == "perl" || name_ == "ruby" || name_ == "php" || name_ == "powershell" ||
+                         name_ == "tcl" || name_ == "lua" || name_ == "elixir";
     if (!called && !bare_ok && what != "network" && what != "socket" && what != "shell_io") return;
     act(what, tokens, i, depth);
   }
@@ -272,20 +280,27 @@ class CodeJudge {
     if (what == "shell" || what == "argv") {
       judge_.at_least(run_, Risk::normal);
       judge_.raise(run_, "exec.inline_run", arg_.where);
-      const bool words = args.list || (what == "argv" && args.strings.size() > 1 && (name_ == "javascript" || name_ == "perl" || name_ == "ruby" || name_ == "elixir"));
+      const bool words =
+          args.list || (what == "argv" && args.strings.size() > 1 &&
+                        (name_ == "javascript" || name_ == "perl" || name_ == "ruby" || name_ == "elixir"));
       if (name_ == "awk") judge_.raise(run_, "exec.inline", arg_.where);
-      if (words) run_words(args);
-      else if (args.strings.empty()) judge_.raise(run_, "dynamic.code", arg_.where);
-      else run_shell(args.strings[0], literal);
+      if (words)
+        run_words(args);
+      else if (args.strings.empty())
+        judge_.raise(run_, "dynamic.code", arg_.where);
+      else
+        run_shell(args.strings[0], literal);
     } else if (what == "delete" || what == "delete_tree") {
       const bool before = std::exchange(run_.recursive, what == "delete_tree" || run_.recursive);
-      if (args.strings.empty()) judge_.raise(run_, what == "delete_tree" ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
+      if (args.strings.empty())
+        judge_.raise(run_, what == "delete_tree" ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
       for (std::size_t k = 0; k < args.strings.size() && k < 1 + (name_ == "perl" || name_ == "r" ? 50u : 0u); ++k) {
         judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown));
       }
       run_.recursive = before;
     } else if (what == "delete_options") {  // fs.rmSync(path, {recursive: true})
-      const bool tree = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin), tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end + 1, tokens.size())),
+      const bool tree = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin),
+                                    tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end + 1, tokens.size())),
                                     [](const Token& token) { return token.text == "recursive"; });
       const bool before = std::exchange(run_.recursive, tree);
       judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
@@ -347,7 +362,8 @@ class CodeJudge {
 
   void open(const Arguments& args) {
     if (args.strings.empty() || !args.literal[0] || args.strings[0].empty()) {
-      if (args.strings.size() > 1 && args.strings[1].find_first_of("wax+") != std::string::npos) judge_.at_least(run_, Risk::normal);
+      if (args.strings.size() > 1 && args.strings[1].find_first_of("wax+") != std::string::npos)
+        judge_.at_least(run_, Risk::normal);
       return;
     }
     std::string path = args.strings[0];
@@ -358,8 +374,10 @@ class CodeJudge {
         std::string command = path;
         std::erase(command, '|');
         judge_.raise(run_, "exec.inline_run", arg_.where);
-        if (!command.empty() && command != "-") run_shell(command, true);
-        else if (args.strings.size() > 1) run_shell(args.strings[1], args.literal[1]);
+        if (!command.empty() && command != "-")
+          run_shell(command, true);
+        else if (args.strings.size() > 1)
+          run_shell(args.strings[1], args.literal[1]);
         return;
       }
       if (path.find("&") != std::string::npos) {
@@ -374,8 +392,10 @@ class CodeJudge {
       }
       if (path == "<" && args.strings.size() > 1) path = args.strings[1];
     }
-    if (mode.size() <= 3 && mode.find_first_of("wax+") != std::string::npos) judge_.writes(run_, path_arg(path, true));
-    else read_path(path);
+    if (mode.size() <= 3 && mode.find_first_of("wax+") != std::string::npos)
+      judge_.writes(run_, path_arg(path, true));
+    else
+      read_path(path);
   }
 
   void network(const Arguments& args, bool sends) {

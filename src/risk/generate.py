@@ -321,7 +321,13 @@ class Tables:
 
 
 def merge(base, extra):
-    out = dict(base)
+    """`extra` over `base`; a name that both give belongs to `extra`."""
+    named = {n for names in extra for n in names.split()}
+    out = {}
+    for names, body in base.items():
+        left = " ".join(n for n in names.split() if n not in named or names in extra)
+        if left:
+            out[left] = body
     for key, value in extra.items():
         out[key] = merge(out[key], value) if isinstance(value, dict) and isinstance(out.get(key), dict) else value
     return out

@@ -12,7 +12,8 @@ constexpr std::size_t max_calls = 200'000;
 
 /// A variable whose name says that it holds a secret.
 bool names_a_secret(std::string_view name) {
-  for (std::string_view part : {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL", "ACCESS_KEY"}) {
+  for (std::string_view part :
+       {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL", "ACCESS_KEY"}) {
     if (name.find(part) != std::string_view::npos) return true;
   }
   return false;
@@ -71,9 +72,12 @@ std::string_view Judge::marked_text(const Arg& arg) {
   // A value cut out of a word (--eval=…, -c…): only its tail is meant.
   std::string all;
   for (const Piece& piece : arg.word->pieces) {
-    if (piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob) all += piece.text;
-    else if (piece.kind == Piece::Kind::number) all += '0';
-    else all += '\x01';
+    if (piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob)
+      all += piece.text;
+    else if (piece.kind == Piece::Kind::number)
+      all += '0';
+    else
+      all += '\x01';
   }
   const std::string whole = arg.word->text();
   const std::size_t skipped = whole.size() >= arg.text.size() ? whole.size() - arg.text.size() : 0;
@@ -141,19 +145,24 @@ void Judge::oddities(const Script& script, const Frame& frame) {
   whole.frame = frame;
   if (!script.understood) {
     analysis_.understood = false;
-    raise(whole, rule_named("shell.not_understood"), script.trouble_at, script.trouble.empty() ? "" : ": " + script.trouble);
+    raise(whole, rule_named("shell.not_understood"), script.trouble_at,
+          script.trouble.empty() ? "" : ": " + script.trouble);
   }
   for (const Oddity& oddity : script.oddities) {
     switch (oddity.kind) {
-      case Oddity::Kind::fork_bomb: raise(whole, "shell.fork_bomb", oddity.where); break;
+      case Oddity::Kind::fork_bomb:
+        raise(whole, "shell.fork_bomb", oddity.where);
+        break;
       case Oddity::Kind::invisible_text:
-        raise(whole, rule_named("shell.invisible_text"), oddity.where, oddity.detail.empty() ? "" : ": " + oddity.detail);
+        raise(whole, rule_named("shell.invisible_text"), oddity.where,
+              oddity.detail.empty() ? "" : ": " + oddity.detail);
         break;
       case Oddity::Kind::limit:
         analysis_.understood = false;
         raise(whole, "shell.limit", oddity.where);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   analysis_.risk = std::max(analysis_.risk, whole.level);
@@ -229,9 +238,12 @@ void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer,
     frame.directory.reset();
   } else if (!command.directory->empty()) {
     const std::string_view changed = *command.directory;
-    if (changed.starts_with('/')) frame.directory = absolute(changed, "/");
-    else if (changed.starts_with('~')) frame.directory = risk::locate(changed, std::nullopt, context_).path;
-    else if (frame.directory) frame.directory = absolute(changed, *frame.directory);
+    if (changed.starts_with('/'))
+      frame.directory = absolute(changed, "/");
+    else if (changed.starts_with('~'))
+      frame.directory = risk::locate(changed, std::nullopt, context_).path;
+    else if (frame.directory)
+      frame.directory = absolute(changed, *frame.directory);
   }
   Run run;
   run.frame = frame;
@@ -246,9 +258,12 @@ void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer,
   const std::vector<Arg>& words = lists_.back();
   run.words = words;
   if (command.kind == Command::Kind::function && !words.empty()) {
-    analysis_.invocations.push_back(Invocation{.program = std::string(words[0].text), .path = std::string(words[0].text),
-                                               .words = {std::string(words[0].text)}, .canonical = {std::string(words[0].text)},
-                                               .wrapper = true, .where = command.where});
+    analysis_.invocations.push_back(Invocation{.program = std::string(words[0].text),
+                                               .path = std::string(words[0].text),
+                                               .words = {std::string(words[0].text)},
+                                               .canonical = {std::string(words[0].text)},
+                                               .wrapper = true,
+                                               .where = command.where});
     run.invocation = analysis_.invocations.size();
   } else if (!words.empty() && command.kind != Command::Kind::compound) {
     run.invocation = analysis_.invocations.size() + 1;
@@ -265,7 +280,8 @@ void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer,
     mine.risk = std::max(mine.risk, run.level);
     if (mine.uncoverable.empty()) mine.uncoverable = run.uncoverable;
   } else if (run.level > Risk::safe) {
-    analysis_.invocations.push_back(Invocation{.risk = run.level, .uncoverable = run.uncoverable, .where = command.where});
+    analysis_.invocations.push_back(
+        Invocation{.risk = run.level, .uncoverable = run.uncoverable, .where = command.where});
   }
   analysis_.risk = std::max(analysis_.risk, run.level);
   state.outs[index] |= run.out;
@@ -297,9 +313,12 @@ Flow Judge::call(std::span<const Arg> words, const Frame& frame, const Stdin& in
   run.invocation = analysis_.invocations.size();
   analysis_.invocations.emplace_back();
   const Arg& name = words[0];
-  if (!name.known) unknown_name(run);
-  else if (name.text.find('/') != std::string_view::npos) by_path(run, name.text);
-  else judge_program(run, name.text);
+  if (!name.known)
+    unknown_name(run);
+  else if (name.text.find('/') != std::string_view::npos)
+    by_path(run, name.text);
+  else
+    judge_program(run, name.text);
   for (const Arg& word : words) run.out |= Flow{.temporary = word.flow.temporary};
   Invocation& mine = analysis_.invocations[run.invocation];
   if (mine.program.empty() && name.known) mine.program = std::string(name.text.substr(name.text.rfind('/') + 1));

@@ -1,6 +1,8 @@
 // The walk over a script: one call after the other, with what streams, files and variables carry between them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <functional>
 #include <map>
@@ -8,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/analysis.h"
@@ -23,9 +26,9 @@ struct Frame {
   std::optional<std::string> directory;  // nothing: unknowable
   bool away = false;                     // another machine, or a container: paths are not this machine's
   bool elevated = false;
-  bool carried = false;                  // handed over by a wrapper
+  bool carried = false;  // handed over by a wrapper
   std::uint32_t depth = 0;
-  std::optional<Span> where;             // inside nested text all findings point at the word that holds it
+  std::optional<Span> where;  // inside nested text all findings point at the word that holds it
 };
 
 /// What a call finds on its standard input.

@@ -8,11 +8,11 @@ struct Manner {
   bool hash_comment = false;
   bool slash_comment = false;
   bool dash_comment = false;
-  bool triple = false;         // '''…'''
-  bool backtick_shell = false; // `…` runs a command; otherwise it is a string
-  bool regex = false;          // /…/ where a value is expected
-  bool percent_words = false;  // %x{…}, %w[…]
-  bool q_words = false;        // q(…), qq{…}, qx{…}
+  bool triple = false;          // '''…'''
+  bool backtick_shell = false;  // `…` runs a command; otherwise it is a string
+  bool regex = false;           // /…/ where a value is expected
+  bool percent_words = false;   // %x{…}, %w[…]
+  bool q_words = false;         // q(…), qq{…}, qx{…}
 };
 
 Manner manner_of(std::string_view language) {
@@ -23,11 +23,14 @@ Manner manner_of(std::string_view language) {
   if (language == "php") return {.hash_comment = true, .slash_comment = true, .backtick_shell = true};
   if (language == "lua") return {.dash_comment = true};
   if (language == "awk") return {.hash_comment = true, .regex = true};
-  if (language == "powershell" || language == "r" || language == "tcl" || language == "julia" || language == "elixir") return {.hash_comment = true};
+  if (language == "powershell" || language == "r" || language == "tcl" || language == "julia" || language == "elixir")
+    return {.hash_comment = true};
   return {.slash_comment = true};
 }
 
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
 bool in_name(char c) { return starts_name(c) || (c >= '0' && c <= '9'); }
 
 class Lexer {
@@ -43,7 +46,9 @@ class Lexer {
  private:
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
-  void add(Token::Kind kind, std::string text, bool unknown = false) { tokens_.push_back({kind, std::move(text), unknown}); }
+  void add(Token::Kind kind, std::string text, bool unknown = false) {
+    tokens_.push_back({kind, std::move(text), unknown});
+  }
 
   void skip_line() {
     while (at_ < text_.size() && text_[at_] != '\n') ++at_;
@@ -67,7 +72,8 @@ class Lexer {
       skip_line();
     } else if (c == '"' || c == '\'' || c == '`') {
       quoted(c);
-    } else if (manner_.percent_words && c == '%' && (peek(1) == 'x' || peek(1) == 'w' || peek(1) == 'q' || peek(1) == 'Q') && bracket(peek(2))) {
+    } else if (manner_.percent_words && c == '%' &&
+               (peek(1) == 'x' || peek(1) == 'w' || peek(1) == 'q' || peek(1) == 'Q') && bracket(peek(2))) {
       const bool shell = peek(1) == 'x';
       at_ += 2;
       bracketed(shell ? Token::Kind::shell : Token::Kind::string);
@@ -85,8 +91,11 @@ class Lexer {
     if (tokens_.empty()) return true;
     const Token& last = tokens_.back();
     if (last.kind == Token::Kind::line_end) return true;
-    if (last.kind == Token::Kind::name) return last.text == "if" || last.text == "return" || last.text == "and" || last.text == "or" || last.text == "split" || last.text == "unless";
-    return last.kind == Token::Kind::mark && last.text != ")" && last.text != "]" && last.text != "}" && !(last.text[0] >= '0' && last.text[0] <= '9');
+    if (last.kind == Token::Kind::name)
+      return last.text == "if" || last.text == "return" || last.text == "and" || last.text == "or" ||
+             last.text == "split" || last.text == "unless";
+    return last.kind == Token::Kind::mark && last.text != ")" && last.text != "]" && last.text != "}" &&
+           !(last.text[0] >= '0' && last.text[0] <= '9');
   }
 
   void regex() {
@@ -94,16 +103,22 @@ class Lexer {
     bool set = false;
     while (at_ < text_.size() && text_[at_] != '\n') {
       const char c = text_[at_++];
-      if (c == '\\') ++at_;
-      else if (c == '[') set = true;
-      else if (c == ']') set = false;
-      else if (c == '/' && !set) break;
+      if (c == '\\')
+        ++at_;
+      else if (c == '[')
+        set = true;
+      else if (c == ']')
+        set = false;
+      else if (c == '/' && !set)
+        break;
     }
     if (at_ > text_.size()) at_ = text_.size();
     add(Token::Kind::string, "");
   }
 
-  static bool bracket(char c) { return c == '{' || c == '(' || c == '[' || c == '<' || c == '|' || c == '!' || c == '/' || c == '~'; }
+  static bool bracket(char c) {
+    return c == '{' || c == '(' || c == '[' || c == '<' || c == '|' || c == '!' || c == '/' || c == '~';
+  }
 
   void bracketed(Token::Kind kind) {
     const char open = peek();
@@ -138,8 +153,11 @@ class Lexer {
     }
     at_ = std::min(at_ + (triple ? 3 : 1), text_.size());
     // Interpolation makes the value one that cannot be known: "#{x}", "${x}", "$x".
-    const bool interpolates = (quote == '"' && (value.find("#{") != std::string::npos || (value.find('$') != std::string::npos && language_ != "python" && language_ != "javascript" && language_ != "lua" && language_ != "awk"))) ||
-                              (quote == '`' && value.find("${") != std::string::npos);
+    const bool interpolates =
+        (quote == '"' && (value.find("#{") != std::string::npos ||
+                          (value.find('$') != std::string::npos && language_ != "python" && language_ != "javascript" &&
+                           language_ != "lua" && language_ != "awk"))) ||
+        (quote == '`' && value.find("${") != std::string::npos);
     const bool shell = quote == '`' && manner_.backtick_shell;
     add(shell ? Token::Kind::shell : Token::Kind::string, std::move(value), unknown || interpolates);
   }
@@ -147,14 +165,19 @@ class Lexer {
   void escape(std::string& value) {
     const char e = text_[at_ + 1];
     if (e == 'x' && at_ + 3 < text_.size()) {
-      auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 0; };
+      auto digit = [](char c) {
+        return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 0;
+      };
       value += static_cast<char>(digit(text_[at_ + 2]) * 16 + digit(text_[at_ + 3]));
       at_ += 4;
       return;
     }
-    if (e == 'n') value += '\n';
-    else if (e == 't') value += '\t';
-    else if (e != '\n') value += e;
+    if (e == 'n')
+      value += '\n';
+    else if (e == 't')
+      value += '\t';
+    else if (e != '\n')
+      value += e;
     at_ += 2;
   }
 
@@ -163,7 +186,8 @@ class Lexer {
     std::string text;
     if (text_[at_] == '$' || text_[at_] == '@') text += text_[at_++];
     while (at_ < text_.size()) {
-      if (in_name(text_[at_]) || (text_[at_] == '!' && language_ == "julia") || ((text_[at_] == '-') && language_ == "powershell" && at_ > begin && in_name(peek(1)))) {
+      if (in_name(text_[at_]) || (text_[at_] == '!' && language_ == "julia") ||
+          ((text_[at_] == '-') && language_ == "powershell" && at_ > begin && in_name(peek(1)))) {
         text += text_[at_++];
       } else if (text_[at_] == '.' && starts_name(peek(1))) {
         text += text_[at_++];
@@ -184,7 +208,8 @@ class Lexer {
       return;
     }
     // Perl's m/…/, s/…/…/, tr/…/…/ hold quotes that are not strings.
-    if (manner_.q_words && (text == "m" || text == "s" || text == "tr" || text == "y" || text == "qr") && (peek() == '/' || peek() == '|' || peek() == '{' || peek() == '#' || peek() == '!')) {
+    if (manner_.q_words && (text == "m" || text == "s" || text == "tr" || text == "y" || text == "qr") &&
+        (peek() == '/' || peek() == '|' || peek() == '{' || peek() == '#' || peek() == '!')) {
       pattern(text == "s" || text == "tr" || text == "y", text == "s");
       return;
     }

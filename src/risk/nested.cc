@@ -10,8 +10,10 @@ namespace {
 std::string with_unknowns(std::string_view marked) {
   std::string text;
   for (char c : marked) {
-    if (c == '\x01') text += "${CORDON_UNKNOWN}";
-    else text += c;
+    if (c == '\x01')
+      text += "${CORDON_UNKNOWN}";
+    else
+      text += c;
   }
   return text;
 }
@@ -22,8 +24,10 @@ void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positiona
   Frame frame = given.value_or(run.frame);
   frame.depth += 1;
   run.frame.depth = std::max(run.frame.depth, frame.depth);
-  if (text.flow.network) raise(run, "net.run", text.where);
-  else if (!text.known && !text.wildcard) raise(run, "dynamic.code", text.where);
+  if (text.flow.network)
+    raise(run, "net.run", text.where);
+  else if (!text.known && !text.wildcard)
+    raise(run, "dynamic.code", text.where);
   if (too_deep(run) || !read_) return;
   run.frame.depth = frame.depth - 1;
   ShellState state;
@@ -86,8 +90,10 @@ void Judge::run_script_file(Run& run, const Arg& file) {
   const Flow carried = file_flow(place.path);
   at_least(run, Risk::normal);
   effect(Effect::Kind::reads, place.path);
-  if (carried.network) raise(run, "net.download_run", file.where);
-  else if (carried.fetched) raise(run, "exec.fetched", file.where);
+  if (carried.network)
+    raise(run, "net.download_run", file.where);
+  else if (carried.fetched)
+    raise(run, "exec.fetched", file.where);
   if (file.text.starts_with("http://") || file.text.starts_with("https://")) {
     raise(run, "net.run", file.where);
     return;
@@ -122,8 +128,11 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
     return;
   }
   switch (run.in.from) {
-    case Stdin::From::terminal: break;
-    case Stdin::From::pipe: raise(run, "dynamic.stdin", run.where); break;
+    case Stdin::From::terminal:
+      break;
+    case Stdin::From::pipe:
+      raise(run, "dynamic.stdin", run.where);
+      break;
     case Stdin::From::text: {
       Arg text = run.in.file;
       Stdin before = std::exchange(run.in, Stdin{});
@@ -154,11 +163,16 @@ void Judge::run_code(Run& run, std::uint8_t language, const Arg& arg) {
     raise(run, "dynamic.code", arg.where);
     return;
   }
-  if (name == "sql") sql(run, text, arg.where);
-  else if (name == "sed") judge_sed(*this, run, text, arg);
-  else if (name == "vim") judge_vim(*this, run, text, arg);
-  else if (name == "gdb") judge_debugger(*this, run, text, arg);
-  else judge_code(*this, run, language, text, arg);
+  if (name == "sql")
+    sql(run, text, arg.where);
+  else if (name == "sed")
+    judge_sed(*this, run, text, arg);
+  else if (name == "vim")
+    judge_vim(*this, run, text, arg);
+  else if (name == "gdb")
+    judge_debugger(*this, run, text, arg);
+  else
+    judge_code(*this, run, language, text, arg);
 }
 
 }  // namespace cordon::risk

@@ -134,7 +134,8 @@ Place locate(std::string_view text, const std::optional<std::string>& directory,
   }
   std::string_view whole = covered(place.path);
   place.vital = whole == "/" || is_home(whole, context) || listed("vital", whole);
-  place.holds_secrets = whole == "/" || whole == "/home" || whole == "/etc" || is_home(whole, context) || listed("secret_tree", whole);
+  place.holds_secrets =
+      whole == "/" || whole == "/home" || whole == "/etc" || is_home(whole, context) || listed("secret_tree", whole);
   place.workspace_root = whole == context.workspace || (whole.size() > 1 && within(context.workspace, whole));
   return place;
 }
@@ -156,8 +157,6 @@ bool is_local_host(std::string_view host) {
          host.ends_with(".localhost") || host == "host.docker.internal";
 }
 
-bool is_metadata_host(std::string_view host) {
-  return listed("metadata", host);
-}
+bool is_metadata_host(std::string_view host) { return listed("metadata", host); }
 
 }  // namespace cordon::risk

@@ -10,28 +10,28 @@
 namespace cordon::risk {
 
 enum class Area {
-  unknown,    // begins with something that cannot be known
+  unknown,  // begins with something that cannot be known
   workspace,
   temporary,  // /tmp and its like
   sink,       // /dev/null, /dev/stdout: nothing is kept there
   device,
-  kernel,     // /proc, /sys
+  kernel,  // /proc, /sys
   system,
-  home,       // of the user, but outside the workspace
-  outside,    // anywhere else: another user's home, /srv, /mnt …
+  home,     // of the user, but outside the workspace
+  outside,  // anywhere else: another user's home, /srv, /mnt …
 };
 
 struct Place {
   Area area = Area::unknown;
-  std::string path;         // absolute and without "." or ".."; as written when unknown
-  bool wildcard = false;    // holds a pattern that the shell will expand
-  bool vital = false;       // the root, a home, or a directory the system lives in, or everything directly in it
-  bool credential = false;  // holds secrets
+  std::string path;            // absolute and without "." or ".."; as written when unknown
+  bool wildcard = false;       // holds a pattern that the shell will expand
+  bool vital = false;          // the root, a home, or a directory the system lives in, or everything directly in it
+  bool credential = false;     // holds secrets
   bool holds_secrets = false;  // a tree in which credential stores lie: the home, ~/.ssh, the root
-  bool persistent = false;  // what is written there runs later, unasked
-  bool hook = false;        // what is written there runs at the next git or editor action in the workspace
-  bool guarded = false;     // Cordon's own state or settings
-  bool suspect = false;     // the name says secret or password: matters only when it leaves the machine
+  bool persistent = false;     // what is written there runs later, unasked
+  bool hook = false;           // what is written there runs at the next git or editor action in the workspace
+  bool guarded = false;        // Cordon's own state or settings
+  bool suspect = false;        // the name says secret or password: matters only when it leaves the machine
   bool workspace_root = false;
 
   bool kept() const { return area != Area::sink; }

@@ -7,9 +7,7 @@ namespace cordon::risk {
 
 namespace {
 
-std::string_view last_part(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool one_number(std::string_view condition, std::size_t count) {
   const bool more = condition.ends_with('+');
@@ -55,10 +53,14 @@ void Judge::by_path(Run& run, std::string_view path) {
   const Place place = locate(run, path);
   analysis_.invocations[run.invocation].program = std::string(name);
   const Flow carried = file_flow(place.path);
-  if (carried.network) raise(run, "net.download_run", run.words[0].where);
-  else if (carried.fetched) raise(run, "exec.fetched", run.words[0].where);
-  const bool tool_directory = place.path.find("/node_modules/.bin/") != std::string::npos || place.path.find("/venv/bin/") != std::string::npos ||
-                              place.path.find("/.venv/bin/") != std::string::npos || place.path.find("/vendor/bin/") != std::string::npos;
+  if (carried.network)
+    raise(run, "net.download_run", run.words[0].where);
+  else if (carried.fetched)
+    raise(run, "exec.fetched", run.words[0].where);
+  const bool tool_directory = place.path.find("/node_modules/.bin/") != std::string::npos ||
+                              place.path.find("/venv/bin/") != std::string::npos ||
+                              place.path.find("/.venv/bin/") != std::string::npos ||
+                              place.path.find("/vendor/bin/") != std::string::npos;
   if (place.area == Area::system || listed("tool_directory", place.path) || tool_directory || run.frame.away) {
     judge_program(run, name);
     return;
@@ -67,8 +69,10 @@ void Judge::by_path(Run& run, std::string_view path) {
   if (place.area == Area::workspace || place.area == Area::unknown) {
     // ./ls is not ls: its name promises nothing, so it is never less than an ordinary program of the workspace.
     at_least(run, Risk::normal);
-    if (find_program(name)) judge_program(run, name);
-    else unknown_program(run, name);
+    if (find_program(name))
+      judge_program(run, name);
+    else
+      unknown_program(run, name);
     return;
   }
   if (find_program(name)) judge_program(run, name);
@@ -79,21 +83,27 @@ void Judge::judge_program(Run& run, std::string_view name) {
   const Node* program = find_program(name);
   if (!program) {
     std::string lower(name);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     if (lower != name) program = find_program(lower);
   }
-  if (program) known_program(run, *program);
-  else unknown_program(run, name);
+  if (program)
+    known_program(run, *program);
+  else
+    unknown_program(run, name);
 }
 
 void Judge::unknown_program(Run& run, std::string_view name) {
   effect(Effect::Kind::runs, name);
-  if (run.words.size() == 2 && (run.words[1].text == "--version" || run.words[1].text == "--help") && run.words[0].text.find('/') == std::string_view::npos) return;
+  if (run.words.size() == 2 && (run.words[1].text == "--version" || run.words[1].text == "--help") &&
+      run.words[0].text.find('/') == std::string_view::npos)
+    return;
   raise(run, rule_named("program.unknown"), run.words[0].where, fmt::format(": {}", name));
   verbs(run, run.words.subspan(1));
   for (const Arg& arg : run.words.subspan(1)) {
     std::string_view text = arg.text;
-    if (const std::size_t equals = text.find('='); text.starts_with('-') && equals != std::string_view::npos) text.remove_prefix(equals + 1);
+    if (const std::size_t equals = text.find('='); text.starts_with('-') && equals != std::string_view::npos)
+      text.remove_prefix(equals + 1);
     if (text.starts_with('-') || text.empty()) continue;
     if (text.find('/') == std::string_view::npos && text[0] != '.' && text[0] != '~') continue;
     if (text.find("://") != std::string_view::npos) continue;
@@ -126,13 +136,15 @@ bool Judge::asks_for_help(const Run& run) const {
   if (run.words.size() == 2) {
     const std::string_view only = run.words[1].text;
     if (only == "--version" || only == "--help") return true;
-    if (!grave && (only == "-V" || only == "-v" || only == "-version" || only == "-help" || only == "version" || only == "help")) {
+    if (!grave && (only == "-V" || only == "-v" || only == "-version" || only == "-help" || only == "version" ||
+                   only == "help")) {
       return !sorted.marked(Mark::wrapper) && !sorted.marked(Mark::elevate);
     }
     if (!grave && only == "-h") return !sorted.marked(Mark::wrapper) && sorted.find("-h") && !sorted.find("-h")->option;
   }
   // git push --help, kubectl delete --help: printed instead of done, wherever it stands before "--".
-  return sorted.chain.size() > 1 && sorted.carried.empty() && sorted.line.empty() && sorted.has("--help") && !sorted.find("--help")->option;
+  return sorted.chain.size() > 1 && sorted.carried.empty() && sorted.line.empty() && sorted.has("--help") &&
+         !sorted.find("--help")->option;
 }
 
 bool Judge::holds(const Run& run, std::string_view condition) const {
@@ -149,10 +161,12 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
     if (token[0] == '#') {
       is = one_number(token.substr(1), operands.size());
     } else if (token[0] == '@') {
-      is = std::any_of(operands.begin(), operands.end(), [&](const Operand& o) { return matches(token.substr(1), o.arg.text); });
+      is = std::any_of(operands.begin(), operands.end(),
+                       [&](const Operand& o) { return matches(token.substr(1), o.arg.text); });
     } else if (token == "stdin") {
       is = run.in.from != Stdin::From::terminal;
-    } else if (const std::size_t equals = token.find('='); equals != std::string_view::npos && equals + 1 < token.size()) {
+    } else if (const std::size_t equals = token.find('=');
+               equals != std::string_view::npos && equals + 1 < token.size()) {
       const std::string_view name = token.substr(0, equals);
       is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [&](const GivenOption& given) {
         return given.name == name && given.has_value && matches(token.substr(equals + 1), given.value.text);
@@ -195,8 +209,10 @@ void Judge::known_program(Run& run, const Node& program) {
   at_least(run, base);
   for (const rows::WhenRow& when : sorted.node->whens()) {
     if (when.spec.replaces || !holds(run, when.condition.view())) continue;
-    if (when.spec.rule) raise(run, rows::rule_rows[when.spec.rule], run.where);
-    else if (when.spec.level >= 0) at_least(run, static_cast<Risk>(when.spec.level));
+    if (when.spec.rule)
+      raise(run, rows::rule_rows[when.spec.rule], run.where);
+    else if (when.spec.level >= 0)
+      at_least(run, static_cast<Risk>(when.spec.level));
     if (when.spec.has(Mark::recursive)) run.recursive = true;
     if (when.spec.has(Mark::environment)) run.out.secret = true;
   }
@@ -207,7 +223,8 @@ void Judge::known_program(Run& run, const Node& program) {
     need(Need::Kind::elevation, shown);
   }
   if (sorted.marked(Mark::away)) run.frame.away = true;
-  if (!sorted.marked(Mark::opaque) && !sorted.marked(Mark::wrapper)) run.out |= Flow{.network = run.in.flow.network, .secret = run.in.flow.secret, .suspect = run.in.flow.suspect};
+  if (!sorted.marked(Mark::opaque) && !sorted.marked(Mark::wrapper))
+    run.out |= Flow{.network = run.in.flow.network, .secret = run.in.flow.secret, .suspect = run.in.flow.suspect};
   if (sorted.marked(Mark::environment)) run.out.secret = true;
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;
   if (sorted.marked(Mark::temporary)) run.out.temporary = true;
@@ -225,11 +242,15 @@ void Judge::apply_options(Run& run) {
     const rows::Spec& spec = given.option->spec;
     const Span where = given.has_value ? given.value.where : run.where;
     if (!spec.replaces) {
-      if (spec.rule) raise(run, rows::rule_rows[spec.rule], where);
-      else if (spec.level >= 0) at_least(run, static_cast<Risk>(spec.level));
+      if (spec.rule)
+        raise(run, rows::rule_rows[spec.rule], where);
+      else if (spec.level >= 0)
+        at_least(run, static_cast<Risk>(spec.level));
     }
-    if (given.has_value && !run.judged) apply(run, spec.takes(), spec.language, given.value);
-    else if (given.has_value && spec.takes() == Role::exec) apply(run, Role::exec, 0, given.value);
+    if (given.has_value && !run.judged)
+      apply(run, spec.takes(), spec.language, given.value);
+    else if (given.has_value && spec.takes() == Role::exec)
+      apply(run, Role::exec, 0, given.value);
   }
 }
 

@@ -26,10 +26,13 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
     const Place place = locate(run, target.text);
     // `> app.db` with nothing to put there empties it.
-    const bool empties = redirect.kind == Redirect::Kind::write && place.area == Area::workspace &&
-                         (command.words.empty() || (command.words.size() == 1 && (command.words[0].text() == ":" || command.words[0].text() == "true"))) &&
-                         command.piped_from.empty() && command.kind != Command::Kind::compound;
-    if (empties && (place.path.ends_with(".db") || place.path.ends_with(".sqlite") || place.path.ends_with(".sqlite3"))) raise(run, "fs.truncate", target.where);
+    const bool empties =
+        redirect.kind == Redirect::Kind::write && place.area == Area::workspace &&
+        (command.words.empty() ||
+         (command.words.size() == 1 && (command.words[0].text() == ":" || command.words[0].text() == "true"))) &&
+        command.piped_from.empty() && command.kind != Command::Kind::compound;
+    if (empties && (place.path.ends_with(".db") || place.path.ends_with(".sqlite") || place.path.ends_with(".sqlite3")))
+      raise(run, "fs.truncate", target.where);
     mark_file(place.path, run.out);
   }
 }
@@ -42,8 +45,10 @@ void Judge::socket_redirect(Run& run, const Arg& target, const Command& command)
   const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
   const bool shell = program && (program->base.has(Mark::shell_out) || program->base.has(Mark::stdin_code));
   const bool opens = !command.words.empty() && command.words[0].text() == "exec";
-  if (shell || run.out.shell || (opens && !is_local_host(host))) raise(run, "net.reverse_shell", target.where);
-  else if (!is_local_host(host)) raise(run, "net.socket", target.where);
+  if (shell || run.out.shell || (opens && !is_local_host(host)))
+    raise(run, "net.reverse_shell", target.where);
+  else if (!is_local_host(host))
+    raise(run, "net.socket", target.where);
 }
 
 }  // namespace cordon::risk

@@ -32,7 +32,8 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
     raise(run, "secret.tree", arg.where);
   }
   if (place.guarded && !run.frame.away) raise(run, "guard.read", arg.where);
-  if ((place.area == Area::home || place.area == Area::outside) && !run.frame.away) need(Need::Kind::read_path, place.path);
+  if ((place.area == Area::home || place.area == Area::outside) && !run.frame.away)
+    need(Need::Kind::read_path, place.path);
 }
 
 void Judge::writes(Run& run, const Arg& arg) {
@@ -54,12 +55,25 @@ void Judge::writes(Run& run, const Arg& arg) {
   if (place.hook) raise(run, "persist.hook", arg.where);
   if (run.frame.away) return;
   switch (place.area) {
-    case Area::device: raise(run, "disk.write", arg.where); break;
-    case Area::kernel: raise(run, place.path.starts_with("/proc/sys/kernel/") || place.path.starts_with("/sys/fs/selinux/") ? "protection.kernel" : "system.kernel", arg.where); break;
-    case Area::system: raise(run, "fs.write.system", arg.where); break;
+    case Area::device:
+      raise(run, "disk.write", arg.where);
+      break;
+    case Area::kernel:
+      raise(run,
+            place.path.starts_with("/proc/sys/kernel/") || place.path.starts_with("/sys/fs/selinux/")
+                ? "protection.kernel"
+                : "system.kernel",
+            arg.where);
+      break;
+    case Area::system:
+      raise(run, "fs.write.system", arg.where);
+      break;
     case Area::home:
-    case Area::outside: raise(run, "fs.write.outside", arg.where); break;
-    default: break;
+    case Area::outside:
+      raise(run, "fs.write.outside", arg.where);
+      break;
+    default:
+      break;
   }
   if (place.area == Area::system || place.area == Area::home || place.area == Area::outside) {
     need(Need::Kind::write_path, place.path);
@@ -76,13 +90,17 @@ void Judge::deletes(Run& run, const Arg& arg) {
   if (place.vital && (run.recursive || place.wildcard)) raise(run, "fs.delete.vital", arg.where);
   if (run.recursive) raise(run, "fs.delete.recursive", arg.where);
   if (arg.wildcard) raise(run, "fs.delete.wildcard", arg.where);
-  if (place.area == Area::workspace && place.workspace_root && run.recursive) raise(run, "fs.delete.workspace", arg.where);
+  if (place.area == Area::workspace && place.workspace_root && run.recursive)
+    raise(run, "fs.delete.workspace", arg.where);
   if (!arg.known && !arg.wildcard && !arg.flow.temporary) raise(run, "fs.delete.unknown", arg.where);
-  if (arg.wildcard && arg.word && arg.word->has(Piece::Kind::unknown) && !arg.flow.temporary) raise(run, "fs.delete.unknown", arg.where);
+  if (arg.wildcard && arg.word && arg.word->has(Piece::Kind::unknown) && !arg.flow.temporary)
+    raise(run, "fs.delete.unknown", arg.where);
   if (run.frame.away) return;
-  if (place.path.find("/.git/") != std::string::npos || place.path.ends_with("/.git")) raise(run, "git.delete_repository", arg.where);
+  if (place.path.find("/.git/") != std::string::npos || place.path.ends_with("/.git"))
+    raise(run, "git.delete_repository", arg.where);
   if (place.persistent || place.path.ends_with("_history")) raise(run, "protection.history", arg.where);
-  if (place.area == Area::system || place.area == Area::device || place.area == Area::kernel) raise(run, "fs.delete.system", arg.where);
+  if (place.area == Area::system || place.area == Area::device || place.area == Area::kernel)
+    raise(run, "fs.delete.system", arg.where);
   if (place.area == Area::home || place.area == Area::outside) {
     raise(run, "fs.delete.outside", arg.where);
     need(Need::Kind::write_path, place.path);
@@ -107,8 +125,9 @@ namespace {
 /// pkg@https://…, git+ssh://…, http:, user/repo, ./local, file.tgz
 std::string_view package_rule(std::string_view spec) {
   if (spec.starts_with("http://") || spec.find("@http://") != std::string_view::npos) return "supply.url";
-  if (spec.find("git+") != std::string_view::npos || spec.starts_with("git:") || spec.starts_with("git@") || spec.starts_with("github:") ||
-      spec.starts_with("gitlab:") || spec.starts_with("bitbucket:") || spec.ends_with(".git") || spec.find("@github:") != std::string_view::npos) {
+  if (spec.find("git+") != std::string_view::npos || spec.starts_with("git:") || spec.starts_with("git@") ||
+      spec.starts_with("github:") || spec.starts_with("gitlab:") || spec.starts_with("bitbucket:") ||
+      spec.ends_with(".git") || spec.find("@github:") != std::string_view::npos) {
     return "supply.git";
   }
   if (spec.find("://") != std::string_view::npos) return "supply.url";
@@ -119,8 +138,12 @@ std::string_view package_rule(std::string_view spec) {
 
 void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
   switch (role) {
-    case Role::read: reads(run, arg, run.recursive); break;
-    case Role::tree: reads(run, arg, true); break;
+    case Role::read:
+      reads(run, arg, run.recursive);
+      break;
+    case Role::tree:
+      reads(run, arg, true);
+      break;
     case Role::list: {
       if (arg.text.empty() || arg.text == "-") break;
       const Place place = locate(run, arg.text);
@@ -134,11 +157,17 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       if (flow.network || flow.fetched) mark_file(locate(run, arg.text).path, flow);
       break;
     }
-    case Role::remove: deletes(run, arg); break;
-    case Role::shell: shell_text(run, arg, {}); break;
+    case Role::remove:
+      deletes(run, arg);
+      break;
+    case Role::shell:
+      shell_text(run, arg, {});
+      break;
     case Role::exec:
-      if (arg.known && !arg.text.empty()) shell_text(run, arg, {});
-      else if (!arg.known) raise(run, arg.flow.network ? "net.run" : "dynamic.code", arg.where);
+      if (arg.known && !arg.text.empty())
+        shell_text(run, arg, {});
+      else if (!arg.known)
+        raise(run, arg.flow.network ? "net.run" : "dynamic.code", arg.where);
       break;
     case Role::upload: {
       Flow before = run.out;
@@ -151,17 +180,23 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     }
     case Role::url:
       if (arg.text.find("://") != std::string_view::npos || run.sorted.marked(Mark::net)) {
-        if (arg.text.starts_with("file://")) reads(run, synthetic(std::string(arg.text.substr(7)), arg), false);
-        else reaches(run, arg, arg.known ? host_of(arg.text) : host_of(arg.text));
+        if (arg.text.starts_with("file://"))
+          reads(run, synthetic(std::string(arg.text.substr(7)), arg), false);
+        else
+          reaches(run, arg, arg.known ? host_of(arg.text) : host_of(arg.text));
       } else {
         reads(run, arg, false);
       }
       break;
-    case Role::host: reaches(run, arg, host_of(arg.text)); break;
+    case Role::host:
+      reaches(run, arg, host_of(arg.text));
+      break;
     case Role::package: {
       const std::string_view rule = package_rule(arg.text);
-      if (!rule.empty()) raise(run, rule, arg.where);
-      else if (!arg.known && !arg.wildcard) raise(run, "dynamic.package", arg.where);
+      if (!rule.empty())
+        raise(run, rule, arg.where);
+      else if (!arg.known && !arg.wildcard)
+        raise(run, "dynamic.package", arg.where);
       else if (arg.text.starts_with('/') || arg.text.starts_with("~") || arg.text.starts_with("../")) {
         const Place place = locate(run, arg.text);
         if (place.area == Area::temporary || place.area == Area::outside) raise(run, "supply.outside", arg.where);
@@ -173,19 +208,27 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::project: {
       if (!arg.known && !arg.word) break;
       if (arg.flow.network) raise(run, "net.run", arg.where);
-      const bool pathlike = arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;
+      const bool pathlike =
+          arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;
       if (!pathlike || arg.text == "/dev/null" || arg.text == "-") break;
       const Place place = locate(run, arg.text);
       const Flow carried = file_flow(place.path);
       if (carried.network) raise(run, "net.download_run", arg.where);
-      if (place.area == Area::temporary || place.area == Area::outside || (place.area == Area::home && role == Role::library)) raise(run, "exec.outside_code", arg.where);
+      if (place.area == Area::temporary || place.area == Area::outside ||
+          (place.area == Area::home && role == Role::library))
+        raise(run, "exec.outside_code", arg.where);
       break;
     }
-    case Role::code: run_code(run, language, arg); break;
-    case Role::script: run_script_file(run, arg); break;
+    case Role::code:
+      run_code(run, language, arg);
+      break;
+    case Role::script:
+      run_script_file(run, arg);
+      break;
     case Role::setting: {
       const std::size_t equals = arg.text.find('=');
-      git_setting(run, arg.text.substr(0, equals), equals == std::string_view::npos ? std::string_view{} : arg.text.substr(equals + 1), arg);
+      git_setting(run, arg.text.substr(0, equals),
+                  equals == std::string_view::npos ? std::string_view{} : arg.text.substr(equals + 1), arg);
       break;
     }
     case Role::assign: {
@@ -199,8 +242,11 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::ssh_option: {
       const std::size_t split = arg.text.find_first_of("= ");
       std::string key(arg.text.substr(0, split));
-      std::transform(key.begin(), key.end(), key.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-      for (std::string_view runs : {"proxycommand", "localcommand", "knownhostscommand", "permitlocalcommand", "remotecommand", "pkcs11provider", "securitykeyprovider", "xauthlocation", "proxyusefdpass"}) {
+      std::transform(key.begin(), key.end(), key.begin(),
+                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      for (std::string_view runs :
+           {"proxycommand", "localcommand", "knownhostscommand", "permitlocalcommand", "remotecommand",
+            "pkcs11provider", "securitykeyprovider", "xauthlocation", "proxyusefdpass"}) {
         if (key != runs) continue;
         if (key == "proxycommand" && arg.text.ends_with("none")) break;
         raise(run, "exec.option", arg.where);
@@ -223,7 +269,8 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       mark_variable(arg.text, flow);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 

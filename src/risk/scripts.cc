@@ -10,7 +10,8 @@ namespace {
 /// Walks over one sed script. Only what leaves the stream matters: e, w, r, s///e, s///w.
 class Sed {
  public:
-  Sed(Judge& judge, Run& run, std::string_view text, const Arg& arg) : judge_(judge), run_(run), text_(text), arg_(arg) {}
+  Sed(Judge& judge, Run& run, std::string_view text, const Arg& arg)
+      : judge_(judge), run_(run), text_(text), arg_(arg) {}
 
   void walk() {
     while (at_ < text_.size()) {
@@ -23,18 +24,25 @@ class Sed {
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == ';' || text_[at_] == '\n' || text_[at_] == '{' || text_[at_] == '}' || text_[at_] == '!')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == ';' || text_[at_] == '\n' ||
+                                  text_[at_] == '{' || text_[at_] == '}' || text_[at_] == '!'))
+      ++at_;
   }
 
   void delimited(char mark) {
     bool set = false;
     while (at_ < text_.size()) {
       const char c = text_[at_++];
-      if (c == '\\') ++at_;
-      else if (c == '[' && mark != '[') set = true;
-      else if (c == ']') set = false;
-      else if (c == mark && !set) return;
-      else if (c == mark && set && text_.find(']', at_) == std::string_view::npos) return;
+      if (c == '\\')
+        ++at_;
+      else if (c == '[' && mark != '[')
+        set = true;
+      else if (c == ']')
+        set = false;
+      else if (c == mark && !set)
+        return;
+      else if (c == mark && set && text_.find(']', at_) == std::string_view::npos)
+        return;
     }
     at_ = std::min(at_, text_.size());
   }
@@ -43,10 +51,19 @@ class Sed {
     blanks();
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if ((c >= '0' && c <= '9') || c == '$' || c == ',' || c == '~' || c == '+' || c == ' ' || c == '\x01') ++at_;
-      else if (c == '/') { ++at_; delimited('/'); skip_flags("IM"); }
-      else if (c == '\\' && at_ + 1 < text_.size()) { const char mark = text_[at_ + 1]; at_ += 2; delimited(mark); skip_flags("IM"); }
-      else break;
+      if ((c >= '0' && c <= '9') || c == '$' || c == ',' || c == '~' || c == '+' || c == ' ' || c == '\x01')
+        ++at_;
+      else if (c == '/') {
+        ++at_;
+        delimited('/');
+        skip_flags("IM");
+      } else if (c == '\\' && at_ + 1 < text_.size()) {
+        const char mark = text_[at_ + 1];
+        at_ += 2;
+        delimited(mark);
+        skip_flags("IM");
+      } else
+        break;
     }
     blanks();
   }
@@ -76,13 +93,17 @@ class Sed {
     if (path.empty()) return;
     Arg arg = judge_.synthetic(path, arg_);
     arg.known = path.find('\x01') == std::string::npos;
-    if (written) judge_.writes(run_, arg);
-    else judge_.reads(run_, arg, false);
+    if (written)
+      judge_.writes(run_, arg);
+    else
+      judge_.reads(run_, arg, false);
   }
 
   void command(char name) {
     switch (name) {
-      case 's': substitute(); break;
+      case 's':
+        substitute();
+        break;
       case 'y': {
         const char mark = peek();
         ++at_;
@@ -90,11 +111,17 @@ class Sed {
         delimited(mark);
         break;
       }
-      case 'e': runs(rest_of_line()); break;
+      case 'e':
+        runs(rest_of_line());
+        break;
       case 'w':
-      case 'W': file(true); break;
+      case 'W':
+        file(true);
+        break;
       case 'r':
-      case 'R': file(false); break;
+      case 'R':
+        file(false);
+        break;
       case 'a':
       case 'i':
       case 'c':
@@ -102,8 +129,11 @@ class Sed {
       case 'b':
       case 't':
       case 'T':
-      case '#': skip_text(name); break;
-      default: break;
+      case '#':
+        skip_text(name);
+        break;
+      default:
+        break;
     }
   }
 
@@ -136,7 +166,8 @@ class Sed {
         ++at_;
         file(true);
         return;
-      } else if (flag == 'g' || flag == 'p' || flag == 'i' || flag == 'I' || flag == 'm' || flag == 'M' || (flag >= '0' && flag <= '9')) {
+      } else if (flag == 'g' || flag == 'p' || flag == 'i' || flag == 'I' || flag == 'm' || flag == 'M' ||
+                 (flag >= '0' && flag <= '9')) {
         ++at_;
       } else {
         return;
@@ -147,8 +178,10 @@ class Sed {
   void delimited_plain(char mark) {
     while (at_ < text_.size()) {
       const char c = text_[at_++];
-      if (c == '\\') ++at_;
-      else if (c == mark) return;
+      if (c == '\\')
+        ++at_;
+      else if (c == mark)
+        return;
     }
     at_ = std::min(at_, text_.size());
   }
@@ -162,7 +195,8 @@ class Sed {
 
 std::string upper(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return out;
 }
 
@@ -193,9 +227,12 @@ std::vector<std::vector<std::string>> sql_statements(std::string_view text, std:
     } else if (c == '\n' && !all.back().empty() && (all.back()[0][0] == '\\' || all.back()[0][0] == '.')) {
       all.emplace_back();
       ++at;
-    } else if (c == '_' || c == '\\' || c == '.' || c == '!' || c == '\x01' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+    } else if (c == '_' || c == '\\' || c == '.' || c == '!' || c == '\x01' || (c >= '0' && c <= '9') ||
+               (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       const std::size_t begin = at++;
-      while (at < text.size() && (text[at] == '_' || text[at] == '.' || (text[at] >= '0' && text[at] <= '9') || (text[at] >= 'a' && text[at] <= 'z') || (text[at] >= 'A' && text[at] <= 'Z'))) ++at;
+      while (at < text.size() && (text[at] == '_' || text[at] == '.' || (text[at] >= '0' && text[at] <= '9') ||
+                                  (text[at] >= 'a' && text[at] <= 'z') || (text[at] >= 'A' && text[at] <= 'Z')))
+        ++at;
       all.back().push_back(upper(text.substr(begin, at - begin)));
     } else if (c == '=' || c == '|' || c == '/') {
       all.back().emplace_back(1, c);
@@ -228,17 +265,22 @@ void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg) 
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
   judge.at_least(run, Risk::normal);
   while (command.starts_with(' ')) command.remove_prefix(1);
-  for (std::string_view runs : {"shell", "!", "make", "pipe", "|", "python", "py", "platform shell", "script", "guile", "gu", "source", "call", "print system", "p system", "process launch", "expression", "expr", "command script"}) {
+  for (std::string_view runs :
+       {"shell", "!", "make", "pipe", "|", "python", "py", "platform shell", "script", "guile", "gu", "source", "call",
+        "print system", "p system", "process launch", "expression", "expr", "command script"}) {
     if (!command.starts_with(runs)) continue;
     judge.raise(run, "exec.inline", arg.where);
-    if (runs == "shell" || runs == "!" || runs == "platform shell") judge.shell_text(run, judge.synthetic(std::string(command.substr(runs.size())), arg), {});
+    if (runs == "shell" || runs == "!" || runs == "platform shell")
+      judge.shell_text(run, judge.synthetic(std::string(command.substr(runs.size())), arg), {});
     return;
   }
 }
 
 void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
   std::string_view rest = command;
-  while (!rest.empty() && (rest[0] == ':' || rest[0] == ' ' || rest[0] == '%' || rest[0] == '.' || rest[0] == '$' || rest[0] == ',' || (rest[0] >= '0' && rest[0] <= '9'))) rest.remove_prefix(1);
+  while (!rest.empty() && (rest[0] == ':' || rest[0] == ' ' || rest[0] == '%' || rest[0] == '.' || rest[0] == '$' ||
+                           rest[0] == ',' || (rest[0] >= '0' && rest[0] <= '9')))
+    rest.remove_prefix(1);
   auto shell = [&](std::string_view text) {
     judge.raise(run, "exec.inline", arg.where);
     if (text.empty()) return;
@@ -249,15 +291,23 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
   const std::size_t bang = rest.find('!');
   const std::string_view word = rest.substr(0, rest.find_first_of(" !("));
   for (std::string_view runs : {"r", "read", "w", "write"}) {
-    if (word == runs && bang != std::string_view::npos && rest.substr(word.size()).find_first_not_of(' ') == bang - word.size() && bang > word.size()) return shell(rest.substr(bang + 1));
+    if (word == runs && bang != std::string_view::npos &&
+        rest.substr(word.size()).find_first_not_of(' ') == bang - word.size() && bang > word.size())
+      return shell(rest.substr(bang + 1));
   }
-  for (std::string_view runs : {"py", "py3", "python", "python3", "pyx", "lua", "ruby", "perl", "tcl", "term", "terminal", "sh", "shell", "so", "source", "luafile", "pyfile", "py3file", "exe", "execute", "make", "silent", "sil"}) {
+  for (std::string_view runs :
+       {"py",    "py3", "python", "python3", "pyx",    "lua",     "ruby", "perl",    "tcl",  "term",   "terminal", "sh",
+        "shell", "so",  "source", "luafile", "pyfile", "py3file", "exe",  "execute", "make", "silent", "sil"}) {
     if (word != runs) continue;
-    if ((word == "silent" || word == "sil")) return judge_vim(judge, run, rest.substr(std::min(rest.size(), word.size() + (bang == word.size() ? 2 : 1))), arg);
+    if ((word == "silent" || word == "sil"))
+      return judge_vim(judge, run, rest.substr(std::min(rest.size(), word.size() + (bang == word.size() ? 2 : 1))),
+                       arg);
     judge.raise(run, "exec.inline", arg.where);
     return;
   }
-  if (rest.find("system(") != std::string_view::npos || rest.find("libcall(") != std::string_view::npos || rest.find("| !") != std::string_view::npos || rest.find("|!") != std::string_view::npos || rest.find("shell-command") != std::string_view::npos || rest.find("os.execute") != std::string_view::npos) {
+  if (rest.find("system(") != std::string_view::npos || rest.find("libcall(") != std::string_view::npos ||
+      rest.find("| !") != std::string_view::npos || rest.find("|!") != std::string_view::npos ||
+      rest.find("shell-command") != std::string_view::npos || rest.find("os.execute") != std::string_view::npos) {
     judge.raise(run, "exec.inline", arg.where);
     return;
   }
@@ -283,12 +333,20 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
     };
     if (holds_word(words, "DROP")) raise(run, "db.drop", where);
     if (first == "TRUNCATE") raise(run, "db.truncate", where);
-    if (holds_word(words, "DELETE") && holds_word(words, "FROM") && !chooses_rows(words)) raise(run, "db.delete_rows", where);
-    if ((first == "UPDATE" || (first == "WITH" && holds_word(words, "UPDATE"))) && holds_word(words, "SET") && !chooses_rows(words)) raise(run, "db.update_rows", where);
-    if (is({"GRANT", "REVOKE"}) || (is({"CREATE", "ALTER"}) && any({"USER", "ROLE", "LOGIN"}) && !holds_word(words, "TABLE"))) raise(run, "db.privilege", where);
+    if (holds_word(words, "DELETE") && holds_word(words, "FROM") && !chooses_rows(words))
+      raise(run, "db.delete_rows", where);
+    if ((first == "UPDATE" || (first == "WITH" && holds_word(words, "UPDATE"))) && holds_word(words, "SET") &&
+        !chooses_rows(words))
+      raise(run, "db.update_rows", where);
+    if (is({"GRANT", "REVOKE"}) ||
+        (is({"CREATE", "ALTER"}) && any({"USER", "ROLE", "LOGIN"}) && !holds_word(words, "TABLE")))
+      raise(run, "db.privilege", where);
     if (first == "ALTER" && any({"SYSTEM", "DATABASE"})) raise(run, "db.admin", where);
-    if ((first == "SET" && any({"GLOBAL", "PERSIST"})) || is({"SHUTDOWN", "KILL", "RESET", "PURGE"})) raise(run, "db.admin", where);
-    if (any({"PROGRAM", "XP_CMDSHELL", "LOAD_EXTENSION", "SYS_EXEC", "SYS_EVAL", "SP_OACREATE", "LO_EXPORT", "LO_IMPORT", "EDITOR"}) && (first == "COPY" || first != "CREATE")) {
+    if ((first == "SET" && any({"GLOBAL", "PERSIST"})) || is({"SHUTDOWN", "KILL", "RESET", "PURGE"}))
+      raise(run, "db.admin", where);
+    if (any({"PROGRAM", "XP_CMDSHELL", "LOAD_EXTENSION", "SYS_EXEC", "SYS_EVAL", "SP_OACREATE", "LO_EXPORT",
+             "LO_IMPORT", "EDITOR"}) &&
+        (first == "COPY" || first != "CREATE")) {
       if (first == "COPY" || !holds_word(words, "PROGRAM")) {
         raise(run, "db.runs", where);
         for (const std::string& command : strings) {
@@ -299,16 +357,26 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
         }
       }
     }
-    if (any({"\\!", "\\", "SYSTEM", ".SHELL", ".SYSTEM", "!"}) && (first[0] == '\\' || first == ".SHELL" || first == ".SYSTEM" || first == "SYSTEM" || first == "!")) raise(run, "db.runs", where);
-    if (any({"OUTFILE", "DUMPFILE", "INFILE", "PG_READ_FILE", "PG_LS_DIR", "PG_READ_BINARY_FILE", "LOAD_FILE", "READFILE", "WRITEFILE", "FTS3_TOKENIZER"})) raise(run, "db.files", where);
+    if (any({"\\!", "\\", "SYSTEM", ".SHELL", ".SYSTEM", "!"}) &&
+        (first[0] == '\\' || first == ".SHELL" || first == ".SYSTEM" || first == "SYSTEM" || first == "!"))
+      raise(run, "db.runs", where);
+    if (any({"OUTFILE", "DUMPFILE", "INFILE", "PG_READ_FILE", "PG_LS_DIR", "PG_READ_BINARY_FILE", "LOAD_FILE",
+             "READFILE", "WRITEFILE", "FTS3_TOKENIZER"}))
+      raise(run, "db.files", where);
     if (first == "COPY" && !any({"STDIN", "STDOUT", "PROGRAM"})) raise(run, "db.files", where);
     if (first == "CREATE" && any({"EXTENSION"})) raise(run, "db.admin", where);
-    if (first == "CREATE" && any({"FUNCTION", "PROCEDURE"}) && any({"C", "PLPYTHONU", "PLPYTHON3U", "PLPERLU", "SONAME"})) raise(run, "db.runs", where);
+    if (first == "CREATE" && any({"FUNCTION", "PROCEDURE"}) &&
+        any({"C", "PLPYTHONU", "PLPYTHON3U", "PLPERLU", "SONAME"}))
+      raise(run, "db.runs", where);
     if (any({"PG_TERMINATE_BACKEND", "PG_CANCEL_BACKEND", "PG_SWITCH_WAL"})) raise(run, "db.admin", where);
-    if (is({"\\O", "\\W", ".OUTPUT", ".ONCE", ".SAVE", ".BACKUP", ".DUMP", ".EXCEL", ".LOG"}) && words.size() > 1) at_least(run, Risk::normal);
-    if (is({"\\I", "\\IR", ".READ", ".LOAD", "SOURCE", "\\COPY", ".IMPORT", "\\G", ".RESTORE"})) at_least(run, Risk::normal);
+    if (is({"\\O", "\\W", ".OUTPUT", ".ONCE", ".SAVE", ".BACKUP", ".DUMP", ".EXCEL", ".LOG"}) && words.size() > 1)
+      at_least(run, Risk::normal);
+    if (is({"\\I", "\\IR", ".READ", ".LOAD", "SOURCE", "\\COPY", ".IMPORT", "\\G", ".RESTORE"}))
+      at_least(run, Risk::normal);
     if (first == ".LOAD") raise(run, "db.runs", where);
-    if (is({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CREATE", "ALTER", "VACUUM", "REINDEX", "COPY", "CALL", "DO", "LOCK", "BEGIN", "COMMIT", "ANALYZE", "REFRESH", "CLUSTER", "COMMENT", "ATTACH"})) at_least(run, Risk::normal);
+    if (is({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CREATE",  "ALTER",   "VACUUM",  "REINDEX", "COPY",
+            "CALL",   "DO",     "LOCK",   "BEGIN", "COMMIT",  "ANALYZE", "REFRESH", "CLUSTER", "COMMENT", "ATTACH"}))
+      at_least(run, Risk::normal);
     if (holds_word(words, "\x01") && words.size() == 1) raise(run, "dynamic.code", where);
   }
 }

@@ -73,10 +73,12 @@ std::optional<std::uint8_t> language_named(std::string_view name) {
 std::string_view find_call(std::uint8_t language, std::string_view dotted) {
   std::span<const rows::CallRow> all{rows::call_rows, rows::call_rows_size};
   auto find = [&](std::string_view name) -> std::string_view {
-    auto at = std::lower_bound(all.begin(), all.end(), name, [language](const rows::CallRow& row, std::string_view wanted) {
-      return row.language != language ? row.language < language : row.name.view() < wanted;
-    });
-    return at != all.end() && at->language == language && at->name.view() == name ? at->what.view() : std::string_view{};
+    auto at =
+        std::lower_bound(all.begin(), all.end(), name, [language](const rows::CallRow& row, std::string_view wanted) {
+          return row.language != language ? row.language < language : row.name.view() < wanted;
+        });
+    return at != all.end() && at->language == language && at->name.view() == name ? at->what.view()
+                                                                                  : std::string_view{};
   };
   if (std::string_view what = find(dotted); !what.empty()) return what;
   const std::size_t dot = dotted.rfind('.');

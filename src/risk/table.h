@@ -13,16 +13,60 @@ namespace cordon::risk {
 
 /// What an operand or an option's value is to the program. The order is the one in generate.py.
 enum class Role : std::uint8_t {
-  none, data, pair, read, tree, list, write, remove, argv, until, shell, line, exec, upload,
-  url, host, package, library, config, code, script, setting, mount, assign, variable, module,
-  project, req, ssh_option,
+  none,
+  data,
+  pair,
+  read,
+  tree,
+  list,
+  write,
+  remove,
+  argv,
+  until,
+  shell,
+  line,
+  exec,
+  upload,
+  url,
+  host,
+  package,
+  library,
+  config,
+  code,
+  script,
+  setting,
+  mount,
+  assign,
+  variable,
+  module,
+  project,
+  req,
+  ssh_option,
 };
 
 /// Facts about a program or option, as bits. The order is the one in generate.py.
 enum class Mark : std::uint32_t {
-  net, recursive, wrapper, elevate, optional, opaque, environment, shell_out, stdin_code,
-  stdin_args, secret_out, container, away, output, extract, quiet_stdin, background, target_first,
-  temporary, list_only, follow,
+  net,
+  recursive,
+  wrapper,
+  elevate,
+  optional,
+  opaque,
+  environment,
+  shell_out,
+  stdin_code,
+  stdin_args,
+  secret_out,
+  container,
+  away,
+  output,
+  extract,
+  quiet_stdin,
+  background,
+  target_first,
+  temporary,
+  list_only,
+  follow,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };
@@ -160,7 +204,8 @@ std::string_view find_call(std::uint8_t language, std::string_view dotted);
 /// How an environment variable is judged; empty when it is of no interest.
 std::string_view find_environment(std::string_view name);
 
-/// Is the text in a list of data/programs/places.json5? A pattern without '/' is matched with what follows the last '/'.
+/// Is the text in a list of data/programs/places.json5? A pattern without '/' is matched with what follows the last
+/// '/'.
 bool listed(std::string_view kind, std::string_view text);
 
 /// Shell-like match: '*' any run of characters, '?' one. Nothing else is special.
