@@ -195,7 +195,7 @@ std::size_t indent_of(std::string_view raw) {
 }
 
 /// What the line is, given what md4c saw and how far the list around it is indented.
-MarkdownLine classify(const Seen& seen, std::string_view raw, std::size_t list_indent, bool after_heading) {
+MarkdownLine classify(const Seen& seen, std::string_view raw, std::size_t list_indent, bool after_setext) {
   MarkdownLine made;
   made.text = without_comments(raw);
   const std::string_view text = made.text;
@@ -209,11 +209,13 @@ MarkdownLine classify(const Seen& seen, std::string_view raw, std::size_t list_i
     made.kind = seen.code ? Kind::code : Kind::blank;
     return made;
   }
-  if (seen.html || seen.quote) {
+  // In `- > x` the quotation is inside the entry and belongs to its text.
+  const bool quoted = seen.quote && marker_length(text) == 0;
+  if (seen.html || quoted) {
     made.kind = seen.comment ? Kind::comment : seen.html ? Kind::html : Kind::quote;
     return made;
   }
-  const bool underline = after_heading && !seen.text && text.find_first_not_of("-=") == std::string_view::npos;
+  const bool underline = after_setext && !seen.text && text.find_first_not_of("-=") == std::string_view::npos;
   if (text.empty() || underline || (!seen.text && is_rule(text))) return made;
   const std::size_t marker = marker_length(text);
   if (marker == 0 || (seen.text && seen.items == 0)) {
@@ -235,8 +237,9 @@ Result<std::vector<MarkdownLine>> read_markdown(std::string_view text) {
   std::vector<MarkdownLine> made;
   std::size_t list_indent = no_list;
   for (std::size_t index = 0; index < outline.lines(); ++index) {
-    const bool after_heading = !made.empty() && made.back().kind == Kind::heading;
-    MarkdownLine line = classify(outline.seen(index), outline.line(index), list_indent, after_heading);
+    const bool after_setext =
+        index > 0 && made.back().kind == Kind::heading && !trim(outline.line(index - 1)).starts_with('#');
+    MarkdownLine line = classify(outline.seen(index), outline.line(index), list_indent, after_setext);
     line.number = static_cast<int>(index) + 1;
     if (line.kind == Kind::item && list_indent == no_list) list_indent = indent_of(outline.line(index));
     if (line.kind == Kind::heading || line.kind == Kind::paragraph) list_indent = no_list;

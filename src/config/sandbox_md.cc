@@ -113,8 +113,16 @@ class SandboxReader {
     if (pairs) std::erase(text, '`');
     if (list_->form == Form::network && to_lower(text) == "none") return {};
     Item item = TRY(read_item(*list_, text, at(line), around_, remarks_));
-    changes_.push_back(
-        {.field = list_, .agent = "", .scalar = {}, .items = {std::move(item)}, .replaces = false, .origin = at(line)});
+    const auto [place, fresh] = lists_.emplace(list_, changes_.size());
+    if (fresh) {
+      changes_.push_back(
+          {.field = list_, .agent = "", .scalar = {}, .items = {}, .replaces = false, .origin = at(line)});
+    }
+    std::vector<Item>& items = changes_[place->second].items;
+    if (items.size() >= static_cast<std::size_t>(list_->most)) {
+      return wrong(line, "more than {} entries under {}", list_->most, section_);
+    }
+    items.push_back(std::move(item));
     return {};
   }
 
@@ -127,7 +135,7 @@ class SandboxReader {
     const std::size_t end = ticks == std::string_view::npos ? ticks : text.find(fence, ticks);
     if (end == std::string_view::npos) return wrong(line, "the backtick of '{}' is not closed", shown_word(text));
     const std::string_view rest = trim(text.substr(end + fence.size()));
-    static constexpr std::string_view before_remark[] = {"—", "–", "-", ":", "(", "#"};
+    static constexpr std::string_view before_remark[] = {"—", "–", "- ", "-- ", ":", "(", "#"};
     const bool remark =
         std::ranges::any_of(before_remark, [&](std::string_view mark) { return rest.starts_with(mark); });
     if (!rest.empty() && !remark) {
@@ -182,7 +190,8 @@ class SandboxReader {
   std::vector<Change> changes_;
   std::string_view section_;
   const Field* list_ = nullptr;
-  std::map<const Field*, int> set_;
+  std::map<const Field*, int> set_;            // scalar → line
+  std::map<const Field*, std::size_t> lists_;  // list → its change
   bool any_heading_ = false;
   int unread_ = -1;  // last line of a block that was warned about
 };

@@ -212,8 +212,12 @@ Result<PathRule> read_path(std::string_view text, const Origin& origin, const Su
   }
   if (!path.starts_with('/')) path = around.workspace + "/" + path;
   PathRule made{normal_path(path), static_cast<PathAccess>(access - accesses.begin()), origin};
-  const bool inside =
-      is_within(TRY(resolve_links(made.path)), around.workspace) && is_within(made.path, around.workspace);
+  const auto resolved = resolve_links(made.path);
+  if (!resolved) {
+    return fail(Fault::invalid_input, "{}: filesystem path {}: {}", origin.text(), in_quotes(made.path),
+                visible(resolved.error().sentence, Lines::escape).substr(0, 200));
+  }
+  const bool inside = is_within(*resolved, around.workspace) && is_within(made.path, around.workspace);
   if (made.access != PathAccess::none && !inside) {
     CHECK_OK(around.binds.check_source(made.path, fmt::format("filesystem path {}", in_quotes(made.path)), origin));
   }
