@@ -38,7 +38,8 @@ struct ProtectedPath {
 
 struct ResourceLimit {
   int resource;
-  std::uint64_t value;
+  std::uint64_t soft;
+  std::uint64_t hard;
 };
 
 /// How far the child is isolated at each level of the ladder.

@@ -141,14 +141,15 @@ class Drafter {
 
   void add_limits() {
     const Limits& limits = profile_.limits;
-    auto add = [&](int resource, std::uint64_t value) { plan_.limits.push_back({resource, value}); };
+    auto add = [&](int resource, std::uint64_t value) { plan_.limits.push_back({resource, value, value}); };
     add(RLIMIT_CORE, 0);
     // Counted for this user in this user namespace: pid 1 is one of them.
     if (limits.pids) add(RLIMIT_NPROC, limits.pids + 1);
     if (limits.file_bytes) add(RLIMIT_FSIZE, limits.file_bytes);
     if (limits.open_files) add(RLIMIT_NOFILE, limits.open_files);
-    // Of one process; the whole tree's sum is watched.
-    if (limits.cpu_ms) add(RLIMIT_CPU, (limits.cpu_ms + 999) / 1000 + 1);
+    // Of one process; the whole tree's sum is watched. First a signal that has its own number, then the end.
+    const std::uint64_t cpu_seconds = (limits.cpu_ms + 999) / 1000 + 1;
+    if (limits.cpu_ms) plan_.limits.push_back({RLIMIT_CPU, cpu_seconds, cpu_seconds + 1});
     add(RLIMIT_MEMLOCK, 8ULL << 20);
     add(RLIMIT_MSGQUEUE, 819200);
     add(RLIMIT_SIGPENDING, 4096);

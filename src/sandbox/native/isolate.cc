@@ -93,12 +93,16 @@ bool open_terminal(Child& child, int& slave) {
 bool limit_resources(Child& child) {
   if (child.plan.weakened.rlimits()) return true;
   for (const ResourceLimit& limit : child.plan.limits) {
-    const std::uint64_t both[2] = {limit.value, limit.value};
-    std::uint64_t old[2] = {};
-    raw::call(SYS_prlimit64, 0, limit.resource, 0, raw::address(old));
-    // A hard limit that is already lower stays.
-    const std::uint64_t lower[2] = {both[0] < old[1] ? both[0] : old[1], both[1] < old[1] ? both[1] : old[1]};
-    if (!child.ok(raw::call(SYS_prlimit64, 0, limit.resource, raw::address(lower), 0), "setrlimit")) return false;
+    const std::uint64_t wanted[2] = {limit.soft, limit.hard};
+    long result = raw::call(SYS_prlimit64, 0, limit.resource, raw::address(wanted), 0);
+    if (result == -EPERM) {
+      // A hard limit that is already lower stays.
+      std::uint64_t old[2] = {};
+      raw::call(SYS_prlimit64, 0, limit.resource, 0, raw::address(old));
+      const std::uint64_t lower[2] = {limit.soft < old[1] ? limit.soft : old[1], limit.hard < old[1] ? limit.hard : old[1]};
+      result = raw::call(SYS_prlimit64, 0, limit.resource, raw::address(lower), 0);
+    }
+    if (!child.ok(result, "setrlimit")) return false;
   }
   return true;
 }

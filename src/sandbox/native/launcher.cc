@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +63,13 @@ Result<Pair> make_control() {
 
 void never_block(const sys::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
+Result<void> give_pipe(int end, const Blueprint& plan) {
+  struct stat status {};
+  if (::fstat(end, &status) != 0 || !S_ISFIFO(status.st_mode)) return fail(Fault::internal, "not a pipe");
+  if (::fchown(end, plan.host_uid, plan.host_gid) != 0) return fail(Fault::unavailable, "fchown: {}", std::strerror(errno));
+  return {};
+}
+
 /// The child's ends; they close here once it has its own copies.
 struct ChildEnds {
   std::vector<sys::Fd> held;
@@ -88,6 +96,12 @@ Result<void> open_streams(const LaunchRequest& request, Launched& launched, Chil
   Pair error = TRY(make_pipe());
   plan.output = ends.hold(std::move(output.second));
   plan.error = ends.hold(std::move(error.second));
+  // A program that opens /dev/stdout anew needs the right to. Pipes only: they are of this run, a device is everybody's.
+  if (plan.maps_written_by_launcher) {
+    CHECK_OK(give_pipe(plan.output, plan));
+    CHECK_OK(give_pipe(plan.error, plan));
+    if (request.input == InputKind::pipe) CHECK_OK(give_pipe(plan.input, plan));
+  }
   never_block(output.first);
   never_block(error.first);
   launched.pipes.output = std::move(output.first);
