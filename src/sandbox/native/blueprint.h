@@ -110,7 +110,7 @@ struct Blueprint {
   bool filter_has_listener = false;
 
   // Its only descriptors.
-  int input = -1;
+  int input = -1;  // −1: its own /dev/null
   int output = -1;
   int error = -1;
   int control = -1;           // the child's end

@@ -87,10 +87,6 @@ Result<void> open_streams(const LaunchRequest& request, Launched& launched, Chil
     plan.input = ends.hold(std::move(input.first));
     never_block(input.second);
     launched.pipes.input = std::move(input.second);
-  } else {
-    int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null < 0) return fail(Fault::unavailable, "open /dev/null: {}", std::strerror(errno));
-    plan.input = ends.hold(sys::Fd(null));
   }
   Pair output = TRY(make_pipe());
   Pair error = TRY(make_pipe());
@@ -113,7 +109,6 @@ std::uint64_t clone_flags(const Blueprint& plan) {
   std::uint64_t flags = CLONE_VM | CLONE_PIDFD | clear_signal_handlers;
   if (!plan.ladder.namespaces) return flags;
   flags |= CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (plan.network_namespace < 0) flags |= CLONE_NEWNET;
   if (plan.ladder.user_namespace && !plan.skeleton_ready) flags |= CLONE_NEWUSER;
   return flags;
 }
