@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, double>> cost_per_step(int rounds) {
   std::vector<std::string> order;
   auto image = make_pid1_image();
   if (!image) return {};
-  Machine machine{RootTree::discover(), std::move(*image), highest_ladder({}), {}, ""};
+  Machine machine{RootTree::discover(), std::move(*image), highest_ladder({}), {}, "", false};
   for (int i = 0; i < rounds; ++i) {
     Profile profile = true_profile();
     auto begin = Clock::now();

@@ -76,6 +76,7 @@ struct Blueprint {
   Weakened weakened;
 
   // Who it is outside; inside it is always 1000.
+  bool started_by_root = false;
   bool maps_written_by_launcher = false;  // started by root
   std::string uid_map;
   std::string gid_map;

@@ -35,6 +35,24 @@ std::vector<std::string> watched_directories(const Profile& profile) {
   return directories;
 }
 
+/// A reader that went away is an answer, not a signal to whoever embeds us.
+ssize_t write_quietly(const sys::Fd& fd, const char* bytes, std::size_t count) {
+  sigset_t pipe;
+  sigset_t before;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const ssize_t sent = ::write(fd.get(), bytes, count);
+  const int error = errno;
+  if (sent < 0 && error == EPIPE) {
+    const timespec at_once{};
+    ::sigtimedwait(&pipe, nullptr, &at_once);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return sent;
+}
+
 Error failure_of(const Report& report, const Profile& profile) {
   const std::string program = profile.program.shell_text ? "/bin/bash" : profile.program.argv.front();
   const char* reason = std::strerror(report.error);
@@ -139,7 +157,7 @@ void Monitor::feed_input() {
     input_sent_ = 0;
   }
   while (input_sent_ < pending_input_.size()) {
-    ssize_t sent = ::write(target->get(), pending_input_.data() + input_sent_, pending_input_.size() - input_sent_);
+    ssize_t sent = write_quietly(*target, pending_input_.data() + input_sent_, pending_input_.size() - input_sent_);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return;
     if (sent < 0) {

@@ -49,11 +49,12 @@ struct NativeSandbox::State {
 
 Result<std::unique_ptr<NativeSandbox>> NativeSandbox::open(Options options) {
   open_standard_descriptors();
-  Machine machine{RootTree::discover(), TRY(make_pid1_image()), {}, options.weakened, options.state_directory};
+  Machine machine{RootTree::discover(), TRY(make_pid1_image()), {}, options.weakened, options.state_directory, false};
   machine.ladder = highest_ladder(options.weakened);
   if (!options.state_directory.empty()) sweep_placeholders(options.state_directory);
   auto state = std::make_unique<State>(std::move(machine));
   if (!options.weakened.cgroup()) state->cgroups = find_cgroups();
+  state->machine.processes_in_cgroup = state->cgroups && state->cgroups->limits_processes();
   return std::unique_ptr<NativeSandbox>(new NativeSandbox(std::move(state)));
 }
 
