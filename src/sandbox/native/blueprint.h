@@ -117,6 +117,7 @@ struct Blueprint {
   int control = -1;           // the child's end
   int launcher_control = -1;  // the launcher's end, to be closed
   int pid1_image = -1;
+  int launcher_go = -1;
   int go = -1;  // readable once the launcher wrote the id maps
 
   // The child's own memory.

@@ -34,7 +34,6 @@ namespace {
 
 bool die_with_launcher(Child& child) {
   const Blueprint& plan = child.plan;
-  if (plan.launcher_control >= 0) raw::close(plan.launcher_control);
   // Without a pid namespace pid 1 must outlive its launcher just long enough to kill everybody else.
   if (!plan.weakened.parent_death_signal() && plan.ladder.namespaces) {
     if (!child.ok(raw::prctl(PR_SET_PDEATHSIG, SIGKILL), "PR_SET_PDEATHSIG")) return false;
@@ -145,8 +144,13 @@ bool make_files(Child& child) {
 bool isolate(Child& child) {
   int terminal = -1;
   NetworkMaker network(child);
+  // The launcher's ends: while we hold them ourselves, we would never see it go.
+  for (int end : {child.plan.launcher_control, child.plan.launcher_go}) {
+    if (end >= 0) raw::close(end);
+  }
   if (child.plan.ladder.namespaces && !network.start()) return false;
-  if (!become_user(child) || !die_with_launcher(child) || !child.done("id maps")) return false;
+  // Before the first wait, and again because a change of user clears it.
+  if (!die_with_launcher(child) || !become_user(child) || !die_with_launcher(child) || !child.done("id maps")) return false;
   if (child.plan.ladder.namespaces) {
     if (!name_host(child) || !make_files(child) || !open_terminal(child, terminal)) return false;
     if (!network.join() || !child.done("wait for the network")) return false;

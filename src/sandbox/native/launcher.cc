@@ -133,6 +133,7 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
   plan.control = ends.hold(std::move(control.second));
   plan.launcher_control = control.first.get();
   plan.go = ends.hold(std::move(go.first));
+  plan.launcher_go = go.second.get();
   launched->control = std::move(control.first);
   launched->notes.timed = plan.timed;
 
