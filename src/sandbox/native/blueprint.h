@@ -38,7 +38,8 @@ struct ProtectedPath {
 
 struct ResourceLimit {
   int resource;
-  std::uint64_t value;
+  std::uint64_t soft;
+  std::uint64_t hard;
 };
 
 /// How far the child is isolated at each level of the ladder.
@@ -75,6 +76,7 @@ struct Blueprint {
   Weakened weakened;
 
   // Who it is outside; inside it is always 1000.
+  bool started_by_root = false;
   bool maps_written_by_launcher = false;  // started by root
   std::string uid_map;
   std::string gid_map;
@@ -109,12 +111,13 @@ struct Blueprint {
   bool filter_has_listener = false;
 
   // Its only descriptors.
-  int input = -1;
+  int input = -1;  // −1: its own /dev/null
   int output = -1;
   int error = -1;
   int control = -1;           // the child's end
   int launcher_control = -1;  // the launcher's end, to be closed
   int pid1_image = -1;
+  int launcher_go = -1;
   int go = -1;  // readable once the launcher wrote the id maps
 
   // The child's own memory.

@@ -20,6 +20,7 @@ struct Machine {
   Ladder ladder;
   Weakened weakened;
   std::string state_directory;
+  bool processes_in_cgroup = false;
 };
 
 /// A blueprint with everything that must live as long as it.

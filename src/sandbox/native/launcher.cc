@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +63,13 @@ Result<Pair> make_control() {
 
 void never_block(const sys::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
+Result<void> give_pipe(int end, const Blueprint& plan) {
+  struct stat status {};
+  if (::fstat(end, &status) != 0 || !S_ISFIFO(status.st_mode)) return fail(Fault::internal, "not a pipe");
+  if (::fchown(end, plan.host_uid, plan.host_gid) != 0) return fail(Fault::unavailable, "fchown: {}", std::strerror(errno));
+  return {};
+}
+
 /// The child's ends; they close here once it has its own copies.
 struct ChildEnds {
   std::vector<sys::Fd> held;
@@ -79,15 +87,17 @@ Result<void> open_streams(const LaunchRequest& request, Launched& launched, Chil
     plan.input = ends.hold(std::move(input.first));
     never_block(input.second);
     launched.pipes.input = std::move(input.second);
-  } else {
-    int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null < 0) return fail(Fault::unavailable, "open /dev/null: {}", std::strerror(errno));
-    plan.input = ends.hold(sys::Fd(null));
   }
   Pair output = TRY(make_pipe());
   Pair error = TRY(make_pipe());
   plan.output = ends.hold(std::move(output.second));
   plan.error = ends.hold(std::move(error.second));
+  // A program that opens /dev/stdout anew needs the right to. Pipes only: they are of this run, a device is everybody's.
+  if (plan.maps_written_by_launcher) {
+    CHECK_OK(give_pipe(plan.output, plan));
+    CHECK_OK(give_pipe(plan.error, plan));
+    if (request.input == InputKind::pipe) CHECK_OK(give_pipe(plan.input, plan));
+  }
   never_block(output.first);
   never_block(error.first);
   launched.pipes.output = std::move(output.first);
@@ -99,7 +109,6 @@ std::uint64_t clone_flags(const Blueprint& plan) {
   std::uint64_t flags = CLONE_VM | CLONE_PIDFD | clear_signal_handlers;
   if (!plan.ladder.namespaces) return flags;
   flags |= CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (plan.network_namespace < 0) flags |= CLONE_NEWNET;
   if (plan.ladder.user_namespace && !plan.skeleton_ready) flags |= CLONE_NEWUSER;
   return flags;
 }
@@ -124,6 +133,7 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
   plan.control = ends.hold(std::move(control.second));
   plan.launcher_control = control.first.get();
   plan.go = ends.hold(std::move(go.first));
+  plan.launcher_go = go.second.get();
   launched->control = std::move(control.first);
   launched->notes.timed = plan.timed;
 

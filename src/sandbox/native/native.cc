@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <mutex>
-#include <thread>
 
 #include "sandbox/native/cgroup.h"
+#include "sandbox/native/collector.h"
 #include "sandbox/native/draft.h"
 #include "sandbox/native/launcher.h"
 #include "sandbox/native/level.h"
@@ -39,21 +37,24 @@ struct NativeSandbox::State {
   std::unique_ptr<Cgroups> cgroups;
   bool dumpable = ::prctl(PR_GET_DUMPABLE) == 1;
   std::mutex ladder_lock;
+  Collector collector;  // last: it uses the others until it is done
 
   explicit State(Machine given) : machine(std::move(given)) {}
 
   RunReport run(const Profile& profile, Io& io, std::stop_token stop);
   Result<std::unique_ptr<Launched>> start(const Profile& profile, std::unique_ptr<Draft>& draft,
                                           std::unique_ptr<Cgroup>& cgroup, RunReport& report);
+  Result<void> prepare(const Profile& profile, const Draft& draft, Launched& launched, std::unique_ptr<Cgroup>& cgroup);
 };
 
 Result<std::unique_ptr<NativeSandbox>> NativeSandbox::open(Options options) {
   open_standard_descriptors();
-  Machine machine{RootTree::discover(), TRY(make_pid1_image()), {}, options.weakened, options.state_directory};
+  Machine machine{RootTree::discover(), TRY(make_pid1_image()), {}, options.weakened, options.state_directory, false};
   machine.ladder = highest_ladder(options.weakened);
   if (!options.state_directory.empty()) sweep_placeholders(options.state_directory);
   auto state = std::make_unique<State>(std::move(machine));
   if (!options.weakened.cgroup()) state->cgroups = find_cgroups();
+  state->machine.processes_in_cgroup = state->cgroups && state->cgroups->limits_processes();
   return std::unique_ptr<NativeSandbox>(new NativeSandbox(std::move(state)));
 }
 
@@ -68,6 +69,14 @@ RunReport NativeSandbox::run(Clearance clearance, Io& io, std::stop_token stop) 
   return state_->run(clearance.profile(), io, std::move(stop));
 }
 
+/// Into its control groups, then the orders: so that nothing of the program runs outside of them.
+Result<void> NativeSandbox::State::prepare(const Profile& profile, const Draft& draft, Launched& launched,
+                                           std::unique_ptr<Cgroup>& cgroup) {
+  if (cgroups && !cgroup) cgroup = TRY(cgroups->create(profile.limits));
+  if (cgroup) CHECK_OK(cgroup->attach(launched.pid));
+  return launched.send_orders(encode_orders(profile, draft.arguments, draft.environment, draft.cwd, draft.order_flags));
+}
+
 /// Drafts and launches, one rung of the ladder lower whenever the machine refuses a step and the profile allows less.
 Result<std::unique_ptr<Launched>> NativeSandbox::State::start(const Profile& profile, std::unique_ptr<Draft>& draft,
                                                               std::unique_ptr<Cgroup>& cgroup, RunReport& report) {
@@ -78,20 +87,19 @@ Result<std::unique_ptr<Launched>> NativeSandbox::State::start(const Profile& pro
                   name_of(profile.require), fmt::join(report.isolation.missing, "; "));
     }
     draft = TRY(draft_surroundings(profile, machine));
-    if (cgroups && !cgroup) cgroup = TRY(cgroups->create(profile.limits));
+    draft_command(profile, machine, *draft);
+    if (cgroups && !cgroup && cgroups->born_into()) cgroup = TRY(cgroups->create(profile.limits));
     LaunchTrouble trouble;
     LaunchRequest request{&draft->blueprint, profile.input == Input::given ? InputKind::pipe : InputKind::null,
                           cgroup ? cgroup->birth_descriptor() : -1};
     auto launched = launch(request, trouble);
-    if (launched && cgroup) {
-      // While the child works on its mounts; nothing of the program runs before the orders are sent.
-      if (auto attached = cgroup->attach((*launched)->pid); !attached) {
+    if (launched) {
+      // While the child works on its mounts: it reads its orders when it is done, and only then is the program started.
+      if (auto ordered = prepare(profile, *draft, **launched, cgroup); !ordered) {
         (*launched)->kill();
         (*launched)->reap(std::chrono::seconds(5));
-        return tl::make_unexpected(attached.error());
+        if (ordered.error().fault != Fault::internal) return tl::make_unexpected(ordered.error());
       }
-    }
-    if (launched) {
       auto ready = (*launched)->wait_until_ready(draft->blueprint, trouble);
       if (dumpable && draft->blueprint.maps_written_by_launcher) ::prctl(PR_SET_DUMPABLE, 1);
       if (ready) return launched;
@@ -121,18 +129,9 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
       report.outcome = Broken{launched.error()};
     return report;
   }
-  draft_command(profile, machine, *draft);
-  auto sent = (*launched)->send_orders(
-      encode_orders(profile, draft->arguments, draft->environment, draft->cwd, draft->order_flags));
-  if (!sent) {
-    (*launched)->kill();
-    (*launched)->reap(std::chrono::seconds(5));
-    report.outcome = Broken{sent.error()};
-    return report;
-  }
   Monitor(profile, **launched, cgroup.get(), io, std::move(stop)).watch(report);
-  (*launched)->reap(std::chrono::seconds(5));
   if (draft->placeholders) report.quarantined = draft->placeholders->release();
+  collector.take(std::move(*launched), std::move(cgroup));
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   return report;
 }

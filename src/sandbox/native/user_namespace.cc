@@ -22,6 +22,7 @@ void choose_identity(Blueprint& blueprint) {
   const bool root = ::geteuid() == 0;
   blueprint.host_uid = root ? unowned_id : ::geteuid();
   blueprint.host_gid = root ? unowned_id : ::getegid();
+  blueprint.started_by_root = root;
   blueprint.maps_written_by_launcher = root && blueprint.ladder.user_namespace;
   blueprint.uid_map = fmt::format("{} {} 1\n", inner_id, blueprint.host_uid);
   blueprint.gid_map = fmt::format("{} {} 1\n", inner_id, blueprint.host_gid);
@@ -98,7 +99,7 @@ bool become_user(Child& child) {
     long got = raw::call(SYS_read, plan.go, raw::address(&byte), 1);
     if (!child.ok(got == 1 ? 0 : -EPIPE, "wait for id maps")) return false;
   }
-  if (!plan.ladder.user_namespace && ::geteuid() != 0) return true;
+  if (!plan.ladder.user_namespace && !plan.started_by_root) return true;
   const long id = plan.ladder.user_namespace ? inner_id : plan.host_uid;
   const long group = plan.ladder.user_namespace ? inner_id : plan.host_gid;
   // Without a user namespace the capabilities are needed for the mounts and survive until drop_capabilities.
@@ -106,7 +107,7 @@ bool become_user(Child& child) {
   if (!child.ok(raw::call(SYS_setgroups, 0, 0), "setgroups")) return false;
   if (!child.ok(raw::call(SYS_setresgid, group, group, group), "setresgid")) return false;
   if (!child.ok(raw::call(SYS_setresuid, id, id, id), "setresuid")) return false;
-  return plan.ladder.user_namespace || !plan.ladder.namespaces || child.ok(raise_capabilities(), "capset");
+  return plan.ladder.user_namespace || child.ok(raise_capabilities(), "capset");
 }
 
 }  // namespace cordon::sandbox::native
