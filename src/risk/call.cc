@@ -112,8 +112,11 @@ class Sorter {
       give(option, written, nullptr);
       return next;
     }
+    if (role == Role::pair || role == Role::pair_read) {
+      give(option, written, &words_[std::min(next + 1, words_.size() - 1)]);
+      return std::min(next + 2, words_.size());
+    }
     give(option, written, &words_[next]);
-    if (role == Role::pair) return std::min(next + 2, words_.size());
     return next + 1;
   }
 
@@ -170,6 +173,15 @@ class Sorter {
       Arg value = rest_of(arg, equals + 1);
       give(option, name, &value);
       return at + 1;
+    }
+    if (!option && equals == std::string_view::npos) {
+      const std::size_t colon = name.find(':');
+      const Option* before = colon == std::string_view::npos ? nullptr : lookup(name.substr(0, colon));
+      if (before && before->spec.takes() != Role::none) {
+        Arg value = rest_of(arg, colon + 1);
+        give(before, name, &value);
+        return at + 1;
+      }
     }
     // -p5432, -DNAME: a one-letter option with its value glued on.
     if (!option && name.size() > 2 && name[1] != '-') {
@@ -310,6 +322,7 @@ class Sorter {
     }
     const RoleRow* role = next_role();
     if (role && !in_expression_) {
+      if (role->kind() == Role::argv && arg.text == "--") return at + 1;
       if (role->kind() == Role::argv) {
         sorted_.carried = words_.subspan(at);
         return words_.size();
@@ -319,7 +332,10 @@ class Sorter {
         return words_.size();
       }
     }
-    if (role && role->kind() == Role::assign && arg.text.find('=') == std::string_view::npos)
+    if (role && role->kind() == Role::assign && arg.text == "-" && sorted_.operands.size() == operands_at_)
+      return at + 1;
+    if (role && role->kind() == Role::assign && sorted_.node->base.has(Mark::wrapper) &&
+        arg.text.find('=') == std::string_view::npos)
       return past_assignments(at);
     if (style() == Style::posix) only_operands_ = true;
     sorted_.operands.push_back({arg, {}});

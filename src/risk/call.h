@@ -14,13 +14,15 @@ namespace cordon::risk {
 
 /// What a stream, file or variable is known to carry.
 struct Flow {
-  bool network = false;    // bytes that came from another machine
-  bool secret = false;     // contents of a credential store, or the whole environment
-  bool shell = false;      // output of an interactive shell
-  bool fetched = false;    // files of a repository cloned in this script
-  bool temporary = false;  // a name made by mktemp
-  bool token = false;      // a variable whose name says it is a secret
-  bool suspect = false;    // a file whose name says it is a secret
+  bool network = false;       // bytes that came from another machine
+  bool secret = false;        // contents of a credential store, or the whole environment
+  bool shell = false;         // output of an interactive shell
+  bool fetched = false;       // files of a repository cloned in this script
+  bool temporary = false;     // a name made by mktemp
+  bool token = false;         // a variable whose name says it is a secret
+  bool suspect = false;       // a file whose name says it is a secret
+  bool endless = false;       // never ends by itself
+  bool secret_names = false;  // names of files that hold credentials
 
   Flow& operator|=(const Flow& other) {
     network |= other.network;
@@ -30,6 +32,8 @@ struct Flow {
     temporary |= other.temporary;
     token |= other.token;
     suspect |= other.suspect;
+    endless |= other.endless;
+    secret_names |= other.secret_names;
     return *this;
   }
 };

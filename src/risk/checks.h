@@ -40,6 +40,13 @@ void run_in_project(Judge& judge, Run& run);
 void npm_setting(Judge& judge, Run& run);
 void go_package(Judge& judge, Run& run);
 void perl(Judge& judge, Run& run);
+void lines_that_run(Judge& judge, Run& run);
+void big_sizes(Judge& judge, Run& run);
+void directory_listing_server(Judge& judge, Run& run);
+void git_remote(Judge& judge, Run& run);
+void git_add(Judge& judge, Run& run);
+void documents(Judge& judge, Run& run);
+void truncation(Judge& judge, Run& run);
 
 // network
 void wget(Judge& judge, Run& run);

@@ -36,13 +36,14 @@ bool lax_mode(std::string_view mode, bool& setid) {
   return lax;
 }
 
-void judge_places(Judge& judge, Run& run, std::size_t first) {
+void judge_places(Judge& judge, Run& run, std::size_t first, bool opens) {
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {
     const Arg& arg = run.sorted.operands[i].arg;
     const Place place = judge.locate(run, arg.text);
     judge.effect(Effect::Kind::writes, place.path);
     if (place.guarded) judge.raise(run, "guard.touched", arg.where);
     if (run.frame.away) continue;
+    if (place.credential && opens) judge.raise(run, "perm.credential", arg.where);
     if (place.vital && run.recursive)
       judge.raise(run, "perm.vital", arg.where);
     else if (place.area == Area::system || place.area == Area::kernel || place.area == Area::device)
@@ -74,12 +75,15 @@ void change_mode(Judge& judge, Run& run) {
   if (lax) judge.raise(run, "perm.everyone", run.where);
   if (run.recursive && all_digits(mode) && mode.find_first_not_of('0') == std::string_view::npos)
     judge.raise(run, "perm.locked_out", run.where);
-  judge_places(judge, run, first);
+  const bool opens = mode != "600" && mode != "400" && mode != "700" && mode != "0600" && mode != "0400" &&
+                     !mode.starts_with("go-") && !mode.starts_with("u=") && !mode.starts_with("og-") &&
+                     !mode.starts_with('-');
+  judge_places(judge, run, first, opens);
   run.judged = true;
 }
 
 void change_owner(Judge& judge, Run& run) {
-  judge_places(judge, run, run.sorted.has("--reference") ? 0 : 1);
+  judge_places(judge, run, run.sorted.has("--reference") ? 0 : 1, false);
   run.judged = true;
 }
 
@@ -87,10 +91,25 @@ void find_files(Judge& judge, Run& run) {
   std::vector<Arg> roots;
   for (const Operand& operand : run.sorted.operands) roots.push_back(operand.arg);
   std::string_view pattern;
+  bool negated = false;
   for (const GivenOption& given : run.sorted.options) {
-    if (given.has_value &&
-        (given.name == "-name" || given.name == "-iname" || given.name == "-path" || given.name == "-wholename"))
-      pattern = given.value.text;
+    const bool names = given.has_value && given.option &&
+                       (given.option->name.view() == "-name" || given.option->name.view() == "-iname" ||
+                        given.option->name.view() == "-path" || given.option->name.view() == "-wholename");
+    if (names && !negated) {
+      if (pattern.empty()) pattern = given.value.text;
+      const std::string in_home = judge.context().home + "/.ssh/" + std::string(given.value.text);
+      const std::string here = judge.context().workspace + "/" + std::string(given.value.text);
+      const Place place = judge.locate(run, here);
+      if (place.credential || could_be_credential(in_home, judge.context()) ||
+          could_be_credential(here, judge.context())) {
+        if (given.value.text != "*") {
+          pattern = given.value.text;
+          run.out.secret_names = true;
+        }
+      }
+    }
+    negated = given.name == "!" || given.name == "-not";
   }
   if (roots.empty()) {
     Arg here;
@@ -117,6 +136,7 @@ void find_files(Judge& judge, Run& run) {
             std::string(roots[0].text) + "/" + std::string(pattern.empty() ? std::string_view("{}") : pattern), word);
         copy.known = false;
         copy.maybe_many = true;
+        copy.flow.secret_names = run.out.secret_names;
         if (pattern.empty()) copy.text = roots[0].text;
       } else if (word.text.find("{}") != std::string_view::npos) {
         copy.known = false;
@@ -159,6 +179,11 @@ void move(Judge& judge, Run& run) {
 }
 
 void copy(Judge& judge, Run& run) {
+  if (const GivenOption* mode = run.sorted.find("-m"); mode && mode->has_value) {
+    bool setid = false;
+    if (lax_mode(mode->value.text, setid)) judge.raise(run, "perm.everyone", mode->value.where);
+    if (setid) judge.raise(run, "perm.setid", mode->value.where);
+  }
   const GivenOption* target = run.sorted.find("-t");
   const std::size_t count = run.sorted.operands.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -178,7 +203,13 @@ void copy(Judge& judge, Run& run) {
 }
 
 void archive(Judge& judge, Run& run) {
-  if (!run.sorted.marked(Mark::extract)) return;
+  const bool makes = run.sorted.has("-c") && !run.sorted.marked(Mark::extract);
+  if (makes) {
+    // A whole workspace on its way out is as good as its secrets.
+    for (const Operand& operand : run.sorted.operands)
+      run.out.suspect |= judge.locate(run, operand.arg.text).workspace_root;
+  }
+  if (!run.sorted.marked(Mark::extract) || run.sorted.marked(Mark::list_only)) return;
   Arg destination;
   destination.text = ".";
   destination.where = run.where;

@@ -29,7 +29,12 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
     if (value == "false" || value == "0" || value == "no" || value == "off") raise(run, "protection.tls", arg.where);
     return;
   }
-  if (!listed("git_setting", name)) return;
+  bool runs = false;
+  // A key may hold an address (url.https://….insteadOf), so '/' has no meaning here.
+  for (std::uint32_t i = 0; i < rows::place_rows_size && !runs; ++i) {
+    runs = rows::place_rows[i].kind.view() == "git_setting" && matches(rows::place_rows[i].entry.view(), name);
+  }
+  if (!runs) return;
   // core.pager=cat, core.editor=true and core.pager= switch something off rather than on.
   for (std::string_view harmless : {"", "cat", "less", "true", "vim", "vi", "nano", "emacs", "code --wait", "false",
                                     "less -R", "delta", "nvim", "more", ":", "code -w"}) {
@@ -39,8 +44,8 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
       (value == "/dev/null" || value == ".husky" || value == ".githooks" || value == ".git/hooks")) {
     if (value == ".husky" || value == ".githooks" || value == ".git/hooks") return;
   }
-  if ((name == "credential.helper") && (value == "cache" || value == "store" || value == "osxkeychain" ||
-                                        value == "manager" || value == "libsecret" || value.starts_with("cache ")))
+  if ((name == "credential.helper") && (value == "cache" || value == "osxkeychain" || value == "manager" ||
+                                        value == "libsecret" || value.starts_with("cache ")))
     return;
   raise(run, "git.setting_runs", arg.where);
 }
@@ -66,6 +71,8 @@ void git_push(Judge& judge, Run& run) {
     if (remote.starts_with("ext::")) judge.raise(run, "exec.transport", operands[0].arg.where);
     if (address) judge.raise(run, "git.push_elsewhere", operands[0].arg.where);
   }
+  if (!operands.empty() && judge.variable_flow("git remote " + std::string(operands[0].arg.text)).fetched)
+    judge.raise(run, "git.push_elsewhere", operands[0].arg.where);
   for (std::size_t i = 1; i < operands.size(); ++i) {
     const std::string_view ref = operands[i].arg.text;
     if (ref.starts_with('+')) judge.raise(run, "git.force_push", operands[i].arg.where);
@@ -121,7 +128,27 @@ void git_clone(Judge& judge, Run& run) {
 
 namespace cordon::risk::checks {
 
+void git_remote(Judge& judge, Run& run) {
+  const auto& operands = run.sorted.operands;
+  for (const Operand& operand : operands) {
+    if (operand.arg.text.find("ext::") != std::string_view::npos) judge.raise(run, "exec.transport", operand.arg.where);
+  }
+  if (run.sorted.node->name.view() == "add" && operands.size() >= 2)
+    judge.mark_variable("git remote " + std::string(operands[0].arg.text), Flow{.fetched = true});
+}
+
+void git_add(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    if (judge.locate(run, operand.arg.text).credential) judge.raise(run, "secret.commit", operand.arg.where);
+  }
+}
+
 void git_fetch(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    if (operand.arg.text.starts_with('+') && operand.arg.text.find(':') != std::string_view::npos &&
+        run.sorted.has("-f"))
+      judge.raise(run, "git.rewrite", operand.arg.where);
+  }
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view text = operand.arg.text;
     if (text.find("ext::") != std::string_view::npos) judge.raise(run, "exec.transport", operand.arg.where);

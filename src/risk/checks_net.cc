@@ -46,16 +46,29 @@ void fetch(Judge& judge, Run& run) {
     if (url.flow.token && url.text.find('?') != std::string_view::npos && !is_local_host(host))
       judge.raise(run, "net.sends", url.where);
   }
+  if (run.sorted.has("-O")) {
+    std::string directory;
+    if (const GivenOption* into = run.sorted.find("--output-dir"); into && into->has_value)
+      directory = std::string(into->value.text) + "/";
+    for (const Arg& url : urls) {
+      std::string_view path = url.text.substr(0, url.text.find_first_of("?#"));
+      path = path.substr(path.rfind('/') + 1);
+      if (!path.empty() && run.sorted.program->name.view() == "curl")
+        judge.mark_file(judge.locate(run, directory + std::string(path)).path, Flow{.network = true});
+    }
+  }
   for (const GivenOption& given : run.sorted.options) {
     if (given.name == "-X" && given.has_value) {
       const std::string_view method = given.value.text;
       changes |= method != "GET" && method != "HEAD" && method != "OPTIONS";
-      if (method == "DELETE" && !local) judge.raise(run, "net.deletes", given.value.where);
+      if (method == "DELETE") judge.raise(run, "net.deletes", given.value.where);
     }
     const bool form = given.name == "-F";
     if (form || given.name == "-d") {
       sends = true;
       if (given.value.flow.token && !local) judge.raise(run, "net.exfiltrates", given.value.where);
+      if (given.value.text.ends_with("@-") && run.in.flow.token && !local)
+        judge.raise(run, "net.exfiltrates", given.value.where);
       const std::string_view file = sent_file(given.value.text, form);
       if (!file.empty() && file != "-") {
         Arg path = given.value;
@@ -92,6 +105,12 @@ void remote_shell(Judge& judge, Run& run) {
     }
     return;
   }
+  if (!run.sorted.operands.empty() && run.sorted.operands[0].arg.text.starts_with("root@"))
+    judge.raise(run, "privilege.root", run.where);
+  for (const Arg& word : run.sorted.line) {
+    if (!word.known && word.word && word.word->pieces.size() == 1 && run.sorted.line.size() == 1)
+      judge.raise(run, "dynamic.code", word.where);
+  }
   Frame there = run.frame;
   there.away = true;
   judge.shell_line(run, run.sorted.line, there);
@@ -124,7 +143,15 @@ void remote_copy(Judge& judge, Run& run) {
   }
   if (count > 1) {
     judge.writes(run, target);
-    if (run.out.network) judge.mark_file(judge.locate(run, target.text).path, Flow{.network = true});
+    if (run.out.network) {
+      const std::string into = judge.locate(run, target.text).path;
+      judge.mark_file(into, Flow{.network = true});
+      for (std::size_t i = 0; i + 1 < count; ++i) {
+        const std::string_view from = run.sorted.operands[i].arg.text;
+        if (looks_remote(from))
+          judge.mark_file(into + "/" + std::string(from.substr(from.find_last_of("/:") + 1)), Flow{.network = true});
+      }
+    }
   }
 }
 

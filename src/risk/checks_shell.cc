@@ -37,6 +37,16 @@ void interpreter(Judge& judge, Run& run) {
   std::vector<Arg> positional;
   for (const Operand& operand : run.sorted.operands) positional.push_back(operand.arg);
   bool code_given = false;
+  run.options_judged = true;
+  if (shell && run.sorted.has("-c")) {
+    run.judged = true;
+    // To a shell -c is a flag: the text is the first operand, wherever options end.
+    if (!positional.empty()) judge.shell_text(run, positional[0], std::span<const Arg>(positional).subspan(1));
+    for (const GivenOption& given : run.sorted.options) {
+      if (given.option && given.has_value) judge.apply(run, given.option->spec.takes(), 0, given.value);
+    }
+    return;
+  }
   for (const GivenOption& given : run.sorted.options) {
     if (!given.option || !given.has_value) continue;
     const rows::Spec& spec = given.option->spec;
@@ -63,6 +73,14 @@ void interpreter(Judge& judge, Run& run) {
     return;
   }
   if (!positional.empty() && !run.sorted.has("-s")) {
+    const std::string_view script = positional[0].text.substr(positional[0].text.rfind('/') + 1);
+    const bool named = script == "artisan" || script == "manage.py" || script == "setup.py" ||
+                       script == "composer.phar" || script == "console" || script == "yii";
+    if (named && find_program(script)) {
+      std::vector<Arg> call = positional;
+      call[0] = judge.synthetic(std::string(script), positional[0]);
+      judge.carry(run, call);
+    }
     judge.run_script_file(run, positional[0]);
     return;
   }
@@ -71,6 +89,9 @@ void interpreter(Judge& judge, Run& run) {
       judge.run_stdin(run, language);
     else
       judge.at_least(run, Risk::normal);
+    // find -exec sh: a bare shell handed over by another program.
+    if (shell && run.frame.carried && run.in.from == Stdin::From::terminal && !run.frame.away)
+      judge.raise(run, "exec.bare_shell", run.where);
     if (shell) run.out.shell = true;
   }
 }
@@ -101,6 +122,8 @@ void run_module(Judge& judge, Run& run) {
 
 void arguments_from_input(Judge& judge, Run& run) {
   run.judged = true;
+  run.options_judged = true;
+  if (run.in.flow.endless) judge.raise(run, "process.endless", run.where);
   Flow flow = run.in.flow;
   for (const GivenOption& given : run.sorted.options) {
     if (given.name == "-a" && given.has_value) judge.reads(run, given.value, false);
@@ -120,14 +143,13 @@ void arguments_from_input(Judge& judge, Run& run) {
       copy.word = nullptr;
       copy.flow |= flow;
       copy.maybe_many = true;
+      const bool part_of_text = word.text.size() > replaced.size() && word.text.find(' ') != std::string_view::npos;
       // An item in the middle of shell text is code; anywhere else it is an operand.
       std::string text(word.text);
       const std::size_t at = text.find(replaced);
-      text.replace(at, replaced.size(), "$item");
-      if (text == "$item")
-        copy.text = "$item";
-      else
-        copy.text = judge.keep(text);
+      text.replace(at, replaced.size(), "${CORDON_ITEM}");
+      copy.known = part_of_text;
+      copy.text = judge.keep(text);
     }
     words.push_back(copy);
   }
@@ -142,6 +164,7 @@ void arguments_from_input(Judge& judge, Run& run) {
 
 void set_environment(Judge& judge, Run& run) {
   run.judged = true;
+  run.options_judged = true;
   for (const Operand& operand : run.sorted.operands) judge.apply(run, Role::assign, 0, operand.arg);
   if (const GivenOption* split = run.sorted.find("-S"); split && split->has_value) {
     // env -S splits without a shell, but what it runs is in the text all the same.
@@ -188,6 +211,8 @@ void source(Judge& judge, Run& run) {
 
 void parallel(Judge& judge, Run& run) {
   run.judged = true;
+  if (run.sorted.has("--dry-run")) return;
+  if (run.in.flow.endless) judge.raise(run, "process.endless", run.where);
   std::vector<Arg> words;
   bool listed = false;
   Flow flow = run.in.flow;
@@ -204,6 +229,10 @@ void parallel(Judge& judge, Run& run) {
       judge.raise(run, "net.run", run.where);
     else if (listed) {
       for (const Arg& word : run.sorted.carried) {
+        if (word.text == "::::") {
+          judge.raise(run, "dynamic.stdin", word.where);
+          break;
+        }
         if (!word.text.starts_with(":::")) judge.shell_text(run, word, {});
       }
     } else {
@@ -247,7 +276,8 @@ void filter_script(Judge& judge, Run& run) {
       const Place place = judge.locate(run, given.value.text);
       if (place.area == Area::temporary || place.area == Area::outside)
         judge.raise(run, "exec.outside_code", given.value.where);
-      if (given.value.flow.network || judge.file_flow(place.path).network)
+      if (given.value.flow.network || judge.file_flow(place.path).network ||
+          (given.value.text == "-" && run.in.flow.network))
         judge.raise(run, "net.run", given.value.where);
     }
   }
@@ -321,6 +351,10 @@ void package_runner(Judge& judge, Run& run) {
 
 /// make deploy, npm run publish: the name of a task is all that is known of it.
 void task_runner(Judge& judge, Run& run) {
+  if (run.sorted.has("-n") || run.sorted.has("--dry-run")) return;
+  for (const Arg& word : run.words) {
+    if (word.text == "--dry-run") return;
+  }
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view name = operand.arg.text;
     for (std::string_view grave : {"deploy", "publish", "release", "destroy", "drop", "uninstall", "nuke", "wipe",
@@ -333,7 +367,8 @@ void task_runner(Judge& judge, Run& run) {
                          (at + grave.size() == name.size() || name[at + grave.size()] == ':' ||
                           name[at + grave.size()] == '-' || name[at + grave.size()] == '_');
       if (whole && name.find("test") == std::string_view::npos && name.find("dry") == std::string_view::npos &&
-          name.find("build") == std::string_view::npos)
+          name.find("build") == std::string_view::npos && name.find("mock") == std::string_view::npos &&
+          name.find("local") == std::string_view::npos && name.find("check") == std::string_view::npos)
         judge.raise(run, "program.task", operand.arg.where);
     }
     break;

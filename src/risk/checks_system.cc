@@ -179,7 +179,7 @@ void object_copy(Judge& judge, Run& run) {
 /// aws SERVICE VERB-thing: the verb says what happens.
 void cloud_verb(Judge& judge, Run& run) {
   const auto& operands = run.sorted.operands;
-  if (operands.size() < 2) return;
+  if (operands.size() < 2 || run.sorted.chain.size() > 1) return;
   const std::string_view verb = operands[1].arg.text;
   if (listed("secret_verb", verb)) {
     judge.raise(run, "secret.service", operands[1].arg.where);
@@ -195,19 +195,24 @@ void cloud_verb(Judge& judge, Run& run) {
 
 /// gcloud and az GROUP SUBGROUP… VERB: the last plain word that is a verb decides.
 void cloud_tree(Judge& judge, Run& run) {
+  if (run.sorted.chain.size() > 1) return;
   Risk found = Risk::normal;
-  bool query = false, secret = false;
+  bool query = false, secret = false, about_secrets = false;
   std::size_t seen = 0;
   for (const Operand& operand : run.sorted.operands) {
     if (++seen > 5) break;
     const std::string_view word = operand.arg.text;
     if (word.find('/') != std::string_view::npos) break;
     if (listed("secret_verb", word)) secret = true;
+    if ((word == "secret" || word == "secrets" || word == "keyvault") && seen <= 2) about_secrets = true;
     if (listed("query_verb", word))
       query = true;
     else if (listed("verb_dangerous", word))
       found = Risk::dangerous;
   }
+  for (const Operand& operand : run.sorted.operands)
+    secret |= about_secrets && (operand.arg.text == "show" || operand.arg.text == "access" ||
+                                operand.arg.text == "download" || operand.arg.text == "get");
   if (secret) {
     judge.raise(run, "secret.service", run.where);
     run.out.secret = true;
@@ -290,6 +295,31 @@ void device(Judge& judge, Run& run) {
     if (place.path == "/dev/sda" || place.path == "/dev/nvme0n1" || place.path == "/dev/vda" ||
         place.path == "/dev/xvda")
       judge.raise(run, "disk.format", operand.arg.where);
+  }
+}
+
+}  // namespace cordon::risk::checks
+
+namespace cordon::risk::checks {
+
+/// mongosh: code on the input.
+void documents(Judge& judge, Run& run) {
+  if (run.sorted.has("--eval")) return;
+  const auto language = language_named("javascript");
+  if (run.in.from != Stdin::From::terminal && language) judge.run_stdin(run, *language);
+}
+
+/// truncate -s 0 on what is not a log: the content is gone.
+void truncation(Judge& judge, Run& run) {
+  const GivenOption* size = run.sorted.find("-s");
+  if (!size || !size->has_value || size->value.text != "0") return;
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view name = operand.arg.text;
+    const bool scratch = name.ends_with(".log") || name.ends_with(".tmp") || name.ends_with(".txt") ||
+                         name.ends_with(".out") || name.starts_with("/tmp/");
+    if (operand.arg.wildcard || name.ends_with(".db") || name.ends_with(".sqlite") || name.ends_with(".sqlite3"))
+      judge.raise(run, "fs.truncate", operand.arg.where);
+    (void)scratch;
   }
 }
 

@@ -63,11 +63,9 @@ void switch_user(Judge& judge, Run& run) {
 }
 
 void terminal_multiplexer(Judge& judge, Run& run) {
-  if (run.sorted.program->name.view() != "screen" || run.words.empty() || run.words[0].text != "screen") return;
-  std::vector<Arg> words;
-  for (const Operand& operand : run.sorted.operands) words.push_back(operand.arg);
-  // screen -S name cmd: the name is the first operand, since -S also stands for tmux's socket.
-  if (!words.empty() && !run.sorted.has("-X")) judge.carry(run, words);
+  for (const Operand& operand : run.sorted.operands) {
+    if (operand.arg.text.find(' ') != std::string_view::npos) judge.shell_text(run, operand.arg, {});
+  }
   run.judged = true;
 }
 
@@ -144,6 +142,99 @@ void go_package(Judge& judge, Run& run) {
 }
 
 /// With -n or -p the operands are data; with -i they are edited.
+/// ed, ftp, sftp, bc, m4: a line of the input may run a command.
+void lines_that_run(Judge& judge, Run& run) {
+  const std::string_view program = run.sorted.program->name.view();
+  auto line = [&](std::string_view text) {
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    const bool bang =
+        text.starts_with('!') || text.starts_with("e !") || text.starts_with("r !") || text.starts_with("w !");
+    if (program != "m4" && bang) {
+      judge.raise(run, "exec.inline", run.where);
+      Arg inner;
+      inner.text = judge.keep(std::string(text.substr(text.find('!') + 1)));
+      inner.where = run.where;
+      if (!inner.text.empty()) judge.shell_text(run, inner, {});
+    }
+    if (program == "ed" && text.starts_with("w ") && !bang) {
+      Arg path;
+      path.text = judge.keep(std::string(text.substr(2)));
+      path.where = run.where;
+      judge.writes(run, path);
+    }
+    if (program == "m4" && text.find("syscmd(") != std::string_view::npos) judge.raise(run, "exec.inline", run.where);
+    if ((program == "sftp" || program == "ftp") && (text.starts_with("put ") || text.starts_with("mput "))) {
+      Arg path;
+      path.text = judge.keep(std::string(text.substr(text.find(' ') + 1)));
+      path.where = run.where;
+      judge.apply(run, Role::upload, 0, path);
+    }
+  };
+  auto lines = [&](std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      line(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  };
+  for (const GivenOption& given : run.sorted.options) {
+    if (given.has_value && (given.name == "-e" || given.name == "-D")) lines(given.value.text);
+  }
+  if (run.in.text)
+    lines(*run.in.text);
+  else if (run.in.from == Stdin::From::text)
+    lines(run.in.file.text);
+  else if (run.in.flow.network)
+    judge.raise(run, "net.run", run.where);
+}
+
+/// Sizes that no ordinary work needs.
+void big_sizes(Judge& judge, Run& run) {
+  auto bytes = [](std::string_view text) {
+    double value = 0;
+    std::size_t i = 0;
+    while (i < text.size() && (text[i] < '0' || text[i] > '9')) ++i;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) value = value * 10 + (text[i] - '0');
+    const char unit = i < text.size() ? static_cast<char>(text[i] | 32) : ' ';
+    for (char each : std::string_view("kmgtpe")) {
+      value *= unit == ' ' ? 1 : 1024;
+      if (each == unit) return value;
+    }
+    return i < text.size() && std::string_view("kmgtpe").find(unit) == std::string_view::npos ? value / 1e18 : value;
+  };
+  constexpr double limit = 200e9;
+  double size = 0, block = 512, count = -1;
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.has_value || !given.value.known) continue;
+    if (given.name == "-l" || given.name == "-s" || given.name == "-c") size = std::max(size, bytes(given.value.text));
+    if (given.name == "bs=") block = bytes(given.value.text);
+    if (given.name == "count=") count = bytes(given.value.text);
+  }
+  if (count >= 0) size = std::max(size, block * count);
+  if (size > limit) judge.raise(run, "system.fill", run.where);
+  const GivenOption* from = run.sorted.find("if=");
+  const GivenOption* to = run.sorted.find("of=");
+  if (!from || !from->has_value) return;
+  const bool source =
+      from->value.text == "/dev/zero" || from->value.text == "/dev/urandom" || from->value.text == "/dev/random";
+  if (!to || !to->has_value) return;
+  const Place place = judge.locate(run, to->value.text);
+  if (source && count < 0 && place.kept() && place.area != Area::device) judge.raise(run, "system.fill", run.where);
+  if (from->value.text == "/dev/null" || run.sorted.has("conv=")) {
+    if (place.area == Area::workspace &&
+        (from->value.text == "/dev/null" ||
+         (source && run.sorted.find("conv=")->value.text.find("notrunc") != std::string_view::npos)))
+      judge.raise(run, "fs.truncate", to->value.where);
+  }
+}
+
+/// Values of options that hold NAME=value, some of which load code.
+void directory_listing_server(Judge& judge, Run& run) {
+  for (const GivenOption& given : run.sorted.options) {
+    if (given.has_value && (given.name == "-d" || given.name == "-t")) judge.reads(run, given.value, true);
+  }
+}
+
 void perl(Judge& judge, Run& run) {
   const bool loops = run.sorted.has("-n") || run.sorted.has("-p");
   const bool edits = run.sorted.has("-i");

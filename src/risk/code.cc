@@ -19,6 +19,13 @@ struct Seen {
   bool evaluates = false;
   bool environment = false;
   bool secret = false;
+  bool forks = false;
+  bool runs = false;
+  bool unknown_run = false;
+  bool endless_loop = false;
+  bool startup_file = false;
+  bool writes = false;
+  bool deletes = false;
 };
 
 class CodeJudge {
@@ -29,6 +36,7 @@ class CodeJudge {
   void code(std::string_view text, int depth) {
     std::vector<Token> tokens = lex(name_, text);
     aliases(tokens);
+    loops(tokens);
     for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
   }
 
@@ -37,6 +45,10 @@ class CodeJudge {
     if (seen_.evaluates && (seen_.network || seen_.socket)) judge_.raise(run_, "net.run", arg_.where);
     if ((seen_.environment || seen_.secret) && (seen_.network || seen_.socket))
       judge_.raise(run_, "net.exfiltrates", arg_.where);
+    if (seen_.socket && seen_.unknown_run) judge_.raise(run_, "net.reverse_shell", arg_.where);
+    if (seen_.network && (seen_.shell_started || seen_.unknown_run)) judge_.raise(run_, "net.run", arg_.where);
+    if (seen_.endless_loop && (seen_.forks || seen_.runs)) judge_.raise(run_, "process.endless", arg_.where);
+    if (seen_.startup_file && seen_.writes) judge_.raise(run_, "persist.startup", arg_.where);
     if (seen_.network || seen_.socket) run_.out.network = true;
     if (seen_.environment || seen_.secret) run_.out.secret = true;
   }
@@ -62,6 +74,23 @@ class CodeJudge {
         if (i >= 2 && is(tokens, i - 1, "=") && tokens[i - 2].kind == Token::Kind::name)
           alias_[tokens[i - 2].text] = module;
       }
+    }
+  }
+
+  /// while true, for(;;), loop, iter(int, 1): loops that nothing inside them ends.
+  void loops(const Tokens& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::string& word = tokens[i].text;
+      if (tokens[i].kind != Token::Kind::name) continue;
+      if (word == "while" || word == "until") {
+        const std::size_t next = is(tokens, i + 1, "(") ? i + 2 : i + 1;
+        for (std::string_view always : {"true", "True", "1", "fork"}) seen_.endless_loop |= is(tokens, next, always);
+      }
+      if (word == "for" && is(tokens, i + 1, "(") && is(tokens, i + 2, ";") && is(tokens, i + 3, ";"))
+        seen_.endless_loop = true;
+      if ((word == "loop" && name_ == "ruby") || word == "itertools.count" ||
+          (word == "iter" && is(tokens, i + 1, "(") && is(tokens, i + 2, "int")))
+        seen_.endless_loop = true;
     }
   }
 
@@ -115,6 +144,9 @@ class CodeJudge {
 
   struct Arguments {
     std::size_t begin = 0, end = 0;
+    std::vector<std::string> deep;     // literals at any depth
+    bool home = false;                 // names the home directory by a call
+    bool everyone = false;             // a mode that opens a file to everyone
     std::vector<std::string> strings;  // literals, "" for others; the first level only
     std::vector<bool> literal;
     bool list = false;     // the first argument is a [list]
@@ -134,6 +166,9 @@ class CodeJudge {
       if (token.kind == Token::Kind::line_end) continue;
       if (token.kind == Token::Kind::mark) {
         const char c = token.text[0];
+        if (token.text == "0777" || token.text == "0o777" || token.text == "0o666" || token.text == "0666" ||
+            token.text == "511" || token.text == "438")
+          args.everyone = true;
         if (!parenthesis && (c == ';' || c == '}')) break;
         if (c == '[' && args.strings.empty() && i == args.begin) {
           args.list = true;
@@ -149,7 +184,17 @@ class CodeJudge {
         }
         continue;
       }
+      if (token.kind == Token::Kind::string && !token.unknown) args.deep.push_back(token.text);
+      if (token.kind == Token::Kind::name &&
+          (token.text.ends_with("homedir") || token.text.ends_with("Path.home") || token.text == "HOME" ||
+           token.text.ends_with("env.HOME") || token.text.ends_with("Dir.home")))
+        args.home = true;
       if (depth > 1) continue;
+      if (token.text == "sys.executable" || token.text == "process.execPath") {
+        args.strings.emplace_back(token.text[0] == 's' ? "python3" : "node");
+        args.literal.push_back(true);
+        continue;
+      }
       if (args.list && !in_list && !args.strings.empty()) continue;
       if (token.kind == Token::Kind::string) {
         args.strings.push_back(token.text);
@@ -173,7 +218,7 @@ class CodeJudge {
   }
 
   Arg path_arg(const std::string& text, bool literal) {
-    Arg arg = judge_.synthetic(text, arg_);
+    Arg arg = judge_.synthetic(text.empty() && !literal ? std::string("$value") : text, arg_);
     arg.known = literal;
     arg.wildcard = text.find_first_of("*?") != std::string::npos;
     arg.flow = {};
@@ -190,7 +235,13 @@ class CodeJudge {
         bare == "/bin/zsh") {
       seen_.shell_started = true;
     }
-    if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
+    seen_.runs = true;
+    if (!literal) {
+      seen_.unknown_run = true;
+      judge_.raise(run_, "dynamic.code", arg_.where);
+      if (text.find("/bin/sh") != std::string::npos || text.find("/bin/bash") != std::string::npos)
+        seen_.shell_started = true;
+    }
     if (text.empty() || !literal) return;
     Stdin before = std::exchange(run_.in, Stdin{});
     judge_.shell_text(run_, arg, {});
@@ -203,6 +254,7 @@ class CodeJudge {
     if (words.empty()) return;
     for (Arg& word : words) word.wildcard = false;
     const std::string_view first = words[0].text;
+    seen_.runs = true;
     if (first.ends_with("/sh") || first == "sh" || first == "bash" || first.ends_with("/bash"))
       seen_.shell_started = true;
     Stdin before = std::exchange(run_.in, Stdin{});
@@ -228,8 +280,24 @@ class CodeJudge {
     if (token.kind != Token::Kind::name) return;
     const std::string name = full_name(tokens, i);
     const std::string_view what = find_call(language_, name);
+    if (name_ == "awk" && is(tokens, i + 1, "|") &&
+        (is(tokens, i + 2, "getline") || (is(tokens, i + 2, "&") && is(tokens, i + 3, "getline"))))
+      judge_.raise(run_, "exec.inline", arg_.where);
+    if (name_ == "awk" && token.text == "load" && i > 0 && is(tokens, i - 1, "@"))
+      judge_.raise(run_, "exec.library", arg_.where);
+    if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
+    if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
     if (what.empty()) return;
     const bool called = is(tokens, i + 1, "(");
+    if (what == "eval" && !called && name_ == "javascript") {
+      seen_.evaluates = true;  // .then(eval)
+      return;
+    }
+    if (what == "fork") {
+      seen_.forks = true;
+      judge_.at_least(run_, Risk::normal);
+      return;
+    }
     if (what == "environment_jq" || what == "environment_call") {
       seen_.environment = true;
       return;
@@ -248,6 +316,10 @@ class CodeJudge {
 
   /// awk runs and writes by strings alone: "cmd" | getline, print | "cmd", print > "file".
   void string_token(const Tokens& tokens, std::size_t i) {
+    literal_path(tokens[i].text);
+    if (name_ == "javascript" && i >= 1 && tokens[i].text.starts_with("http") &&
+        (is(tokens, i - 1, "import") || is(tokens, i - 1, "from") || (i >= 2 && is(tokens, i - 2, "import"))))
+      judge_.raise(run_, "net.run", arg_.where);
     if (name_ != "awk") return;
     const bool from = i >= 1 && is(tokens, i - 1, "|");
     const bool into = is(tokens, i + 1, "|") && is(tokens, i + 2, "getline");
@@ -274,15 +346,58 @@ class CodeJudge {
     if (i >= 1 && is(tokens, i - 1, "<")) judge_.reads(run_, path_arg(tokens[i].text, true), false);
   }
 
+  /// print > name: something is written, whatever the name turns out to be.
+  void awk_output(const Tokens& tokens, std::size_t i) {
+    int depth = 0;
+    for (std::size_t k = i + 1; k < tokens.size() && k < i + 60; ++k) {
+      if (is(tokens, k, "(")) ++depth;
+      if (is(tokens, k, ")")) --depth;
+      if (is(tokens, k, ";") || is(tokens, k, "}")) return;
+      if (depth == 0 && is(tokens, k, ">")) {
+        judge_.at_least(run_, Risk::normal);
+        return;
+      }
+    }
+  }
+
+  /// A path that names a credential store or a startup file counts wherever it stands: how it reaches the call that
+  /// opens it (joined, expanded, in a list) cannot be followed here.
+  void literal_path(const std::string& text) {
+    if (text.size() < 4 || text.size() > 200 || text.find_first_of(" \n\t(){}<>;,") != std::string::npos) return;
+    const bool pathlike = text.find('/') != std::string::npos || text[0] == '.' || text[0] == '~';
+    if (!pathlike || text.find("://") != std::string::npos) return;
+    // "/.aws/credentials" is the tail of a joined path.
+    const Place place = judge_.locate(run_, text.starts_with("/.")                                  ? "~" + text
+                                            : text[0] == '.' && text.find('/') == std::string::npos ? "~/" + text
+                                                                                                    : text);
+    if (place.credential && !place.persistent) {
+      seen_.secret = true;
+      judge_.raise(run_, "secret.read", arg_.where);
+    }
+    if (place.persistent) seen_.startup_file = true;
+    if (place.guarded) judge_.raise(run_, "guard.touched", arg_.where);
+  }
+
   void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {
     Arguments args = arguments(tokens, i + 1);
     const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
     if (what == "shell" || what == "argv") {
       judge_.at_least(run_, Risk::normal);
       judge_.raise(run_, "exec.inline_run", arg_.where);
-      const bool words =
-          args.list || (what == "argv" && args.strings.size() > 1 &&
-                        (name_ == "javascript" || name_ == "perl" || name_ == "ruby" || name_ == "elixir"));
+      if (name_ == "python" && what == "argv" && !args.list && args.strings.size() > 1 && args.deep.size() > 1) {
+        // os.execvp("rm", ["rm", "-rf", "x"]): the words follow the file.
+        args.strings.erase(args.strings.begin());
+        args.literal.erase(args.literal.begin());
+        run_words(args);
+        return;
+      }
+      if (name_ == "javascript" && what == "argv" && args.deep.size() > args.strings.size()) {
+        args.strings = args.deep;
+        args.literal.assign(args.deep.size(), true);
+      }
+      const bool words = args.list || (name_ == "php" && args.strings.size() > 1) ||
+                         (what == "argv" && args.strings.size() > 1 &&
+                          (name_ == "javascript" || name_ == "perl" || name_ == "ruby" || name_ == "elixir"));
       if (name_ == "awk") judge_.raise(run_, "exec.inline", arg_.where);
       if (words)
         run_words(args);
@@ -291,6 +406,11 @@ class CodeJudge {
       else
         run_shell(args.strings[0], literal);
     } else if (what == "delete" || what == "delete_tree") {
+      seen_.deletes = true;
+      if (what == "delete_tree") judge_.raise(run_, "fs.delete.recursive", arg_.where);
+      const bool home = args.home || std::any_of(args.deep.begin(), args.deep.end(),
+                                                 [](const std::string& each) { return each == "~" || each == "~/"; });
+      if (home && what == "delete_tree") judge_.raise(run_, "fs.delete.vital", arg_.where);
       const bool before = std::exchange(run_.recursive, what == "delete_tree" || run_.recursive);
       if (args.strings.empty())
         judge_.raise(run_, what == "delete_tree" ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
@@ -303,9 +423,36 @@ class CodeJudge {
                                     tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end + 1, tokens.size())),
                                     [](const Token& token) { return token.text == "recursive"; });
       const bool before = std::exchange(run_.recursive, tree);
+      if (tree && args.home) judge_.raise(run_, "fs.delete.vital", arg_.where);
       judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
       run_.recursive = before;
+    } else if (what == "include") {
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
+                                      [](const std::string& each) { return each.starts_with("http"); });
+      if (remote)
+        judge_.raise(run_, "net.run", arg_.where);
+      else if (!args.strings.empty() && args.literal[0])
+        read_path(args.strings[0]);
+    } else if (what == "install") {
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
+                                      [](const std::string& each) { return each.starts_with("http"); });
+      judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
+    } else if (what == "getattr_module") {
+      if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
+    } else if (what == "callbacks") {
+      for (const std::string& name : args.deep) {
+        if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec")
+          judge_.raise(run_, "dynamic.code", arg_.where);
+      }
+    } else if (what == "tcl_file") {
+      if (is(tokens, i + 1, "delete")) judge_.raise(run_, "fs.delete.recursive", arg_.where);
+    } else if (what == "getattr") {
+      if (args.unknown || args.strings.size() < 2 || !args.literal[1]) judge_.raise(run_, "dynamic.code", arg_.where);
+    } else if (what == "update_rows") {
+      if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.update_rows", arg_.where);
+      judge_.at_least(run_, Risk::normal);
     } else if (what == "write") {
+      seen_.writes = true;
       judge_.at_least(run_, Risk::normal);
       if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
     } else if (what == "read") {
@@ -320,6 +467,7 @@ class CodeJudge {
     } else if (what == "shell_io") {
       seen_.shell_io = true;
       if (!args.strings.empty() && !args.strings[0].empty()) seen_.shell_started = true;
+      if (args.list) run_words(args);
     } else if (what == "eval" || what == "eval_block") {
       evaluate(args, literal, depth);
     } else if (what == "dynamic") {
@@ -327,7 +475,8 @@ class CodeJudge {
     } else if (what == "load") {
       judge_.raise(run_, "exec.library", arg_.where);
     } else if (what == "chmod") {
-      judge_.raise(run_, "perm.change_inline", arg_.where);
+      judge_.raise(run_, args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
+      if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
     } else if (what == "kill") {
       judge_.raise(run_, "process.kill", arg_.where);
     } else if (what == "drop") {
@@ -336,11 +485,20 @@ class CodeJudge {
       judge_.raise(run_, "db.delete_rows", arg_.where);
     } else if (what == "move") {
       judge_.at_least(run_, Risk::normal);
+      seen_.writes = true;
+      if (args.strings.size() > 1 && args.strings[0].starts_with("http")) {
+        seen_.network = true;
+        judge_.mark_file(judge_.locate(run_, args.strings[1]).path, Flow{.network = true});
+      }
       for (std::size_t k = 0; k < args.strings.size() && k < 2; ++k) {
+        if (args.strings[k].starts_with("http")) continue;
         if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
       }
     } else if (what == "sql") {
       for (const std::string& text : args.strings) judge_.sql(run_, text, arg_.where);
+    } else if (what == "writes") {
+      seen_.writes = true;
+      judge_.at_least(run_, Risk::normal);
     } else if (what == "normal") {
       judge_.at_least(run_, Risk::normal);
     }
@@ -362,8 +520,11 @@ class CodeJudge {
 
   void open(const Arguments& args) {
     if (args.strings.empty() || !args.literal[0] || args.strings[0].empty()) {
-      if (args.strings.size() > 1 && args.strings[1].find_first_of("wax+") != std::string::npos)
+      if (args.strings.size() > 1 && args.strings[1].size() <= 3 &&
+          args.strings[1].find_first_of("wax+") != std::string::npos) {
+        seen_.writes = true;
         judge_.at_least(run_, Risk::normal);
+      }
       return;
     }
     std::string path = args.strings[0];
@@ -392,9 +553,10 @@ class CodeJudge {
       }
       if (path == "<" && args.strings.size() > 1) path = args.strings[1];
     }
-    if (mode.size() <= 3 && mode.find_first_of("wax+") != std::string::npos)
+    if (mode.size() <= 3 && mode.find_first_of("wax+") != std::string::npos) {
+      seen_.writes = true;
       judge_.writes(run_, path_arg(path, true));
-    else
+    } else
       read_path(path);
   }
 

@@ -58,6 +58,7 @@ bool harmless_command(std::string_view value) {
 void Judge::environment(Run& run, std::string_view name, const Arg& value) {
   const std::string_view what = find_environment(name);
   if (what.empty() || what == "harmless") return;
+  if (value.known && (value.text == "/dev/null" || value.text.empty()) && what != "path" && what != "history") return;
   auto outside = [&](std::string_view path) {
     if (path.empty()) return false;
     const Place place = locate(run, path);
@@ -91,6 +92,13 @@ void Judge::environment(Run& run, std::string_view name, const Arg& value) {
     }
     if (!value.known && value.word && value.word->prefix().empty() && value.text != "$NODE_OPTIONS")
       raise(run, "env.code", value.where);
+  } else if (what == "tool_options") {
+    for (std::string_view part : {"exec", "eval", "preview", "-P", "+!", "-TT", "command", "--require", "-r ", "|",
+                                  "$(", "`", "-p /tmp", "linker=/", "--pre"}) {
+      if (value.text.find(part) == std::string_view::npos) continue;
+      raise(run, "env.code", value.where);
+      return;
+    }
   } else if (what == "source") {
     raise(run, "supply.index", value.where);
   } else if (what == "path" || what == "library_path") {

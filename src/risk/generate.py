@@ -9,10 +9,10 @@ import sys
 LEVELS = {"safe": 0, "normal": 1, "dangerous": 2, "critical": 3}
 ROLES = ["none", "data", "pair", "read", "tree", "list", "write", "delete", "argv", "until", "shell", "line", "exec", "upload",
          "url", "host", "package", "library", "config", "code", "script", "setting", "mount", "assign", "variable", "module",
-         "project", "req", "ssh_option"]
+         "project", "req", "ssh_option", "pair_read"]
 MARKS = ["net", "recursive", "wrapper", "elevate", "optional", "opaque", "environment", "shell_out", "stdin_code",
          "stdin_args", "secret_out", "container", "away", "output", "extract", "quiet_stdin", "background", "target_first",
-         "temporary", "list_only", "follow"]
+         "temporary", "list_only", "endless", "limits"]
 STYLES = ["gnu", "posix", "single", "find", "tar", "none", "windows"]
 
 
@@ -236,7 +236,7 @@ class Tables:
         for a, b in zip(exact, exact[1:]):
             if a[0] == b[0]:
                 sys.exit(f"{where}: subcommand {a[0]} is given twice")
-        globs = [c for c in children if "*" in c[0]]
+        globs = sorted((c for c in children if "*" in c[0]), key=lambda c: c[0] == "*")
         s = (len(self.subs), len(exact), len(globs))
         self.subs += [f"{{{self.put(n)}, {i}}}" for n, i in exact + globs]
         self.nodes[index] = (f"{{{self.put(names.split()[0])}, {{{level}, {override}, 0, 0, {rule}, {marks}u}}, {style}, "

@@ -134,6 +134,24 @@ void Judge::mark_file(const std::string& path, Flow flow) {
   if (files_.size() < 4096) files_[path] |= flow;
 }
 
+const std::string* Judge::file_text(const std::string& path) const {
+  auto found = written_.find(path);
+  return found == written_.end() ? nullptr : &found->second;
+}
+
+void Judge::write_text(const std::string& path, std::string_view text, bool append) {
+  constexpr std::size_t most = 1 << 20;
+  if (written_.size() >= 256) return;
+  std::string& kept = written_[path];
+  if (!append) kept.clear();
+  if (kept.size() + text.size() <= most) kept += text;
+}
+
+Flow Judge::variable_flow(std::string_view name) const {
+  auto found = variables_.find(name);
+  return found == variables_.end() ? Flow{} : found->second;
+}
+
 void Judge::mark_variable(std::string_view name, Flow flow) {
   auto found = variables_.find(name);
   if (found == variables_.end()) found = variables_.emplace(std::string(name), Flow{}).first;
@@ -156,6 +174,11 @@ void Judge::oddities(const Script& script, const Frame& frame) {
       case Oddity::Kind::invisible_text:
         raise(whole, rule_named("shell.invisible_text"), oddity.where,
               oddity.detail.empty() ? "" : ": " + oddity.detail);
+        break;
+      case Oddity::Kind::recursion:
+        if (std::any_of(script.commands.begin(), script.commands.end(),
+                        [](const Command& each) { return each.background; }))
+          raise(whole, "shell.fork_bomb", oddity.where);
         break;
       case Oddity::Kind::limit:
         analysis_.understood = false;
@@ -272,7 +295,7 @@ void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer,
   } else {
     run.out |= run.in.flow;
   }
-  if (command.background && !words.empty() && words[0].text == "yes") raise(run, "process.endless", command.where);
+  if (command.background && (run.out.endless || run.in.flow.endless)) raise(run, "process.endless", command.where);
   redirects(run, command);
   // What this command does beyond its words (variables, redirects) belongs to its call.
   if (run.invocation > 0 && run.invocation <= analysis_.invocations.size()) {

@@ -52,9 +52,9 @@ struct Run {
   std::string uncoverable;
   std::size_t invocation = 0;
   bool recursive = false;
-  bool local_only = false;  // every host named is this machine
-  bool judged = false;      // a check has said all there is to say about the operands
-  std::optional<std::string> known_out;
+  bool local_only = false;      // every host named is this machine
+  bool judged = false;          // a check has said all there is to say about the operands
+  bool options_judged = false;  // … and about the options
 };
 
 class Judge {
@@ -90,7 +90,12 @@ class Judge {
   void remote_copy(Run& run, std::span<const Arg> from, const Arg& to);
   Flow file_flow(const std::string& path) const;
   void mark_file(const std::string& path, Flow flow);
+  /// What a file is known to hold, because this script has written it.
+  const std::string* file_text(const std::string& path) const;
+  void write_text(const std::string& path, std::string_view text, bool append);
+  void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
   void mark_variable(std::string_view name, Flow flow);
+  Flow variable_flow(std::string_view name) const;
   Arg synthetic(std::string text, const Arg& like);
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
   const RiskContext& context() const { return context_; }
@@ -125,7 +130,12 @@ class Judge {
   void apply_net(Run& run);
   bool asks_for_help(const Run& run) const;
   bool holds(const Run& run, std::string_view condition) const;
+  void run_recipes(Run& run, const std::string& text, const Arg& arg);
   void verbs(Run& run, std::span<const Arg> words);
+  void foreign_source(Run& run);
+  bool unknown_download() const;
+  void package_settings(Run& run, const Place& place, std::string_view text, Span where);
+  std::optional<std::string> output_text(const Run& run, const Command& command) const;
   std::vector<std::string> canonical_words(const Run& run) const;
 
   const RiskContext& context_;
@@ -136,6 +146,7 @@ class Judge {
   std::deque<std::vector<Arg>> lists_;
   std::map<std::string, Flow, std::less<>> variables_;
   std::map<std::string, Flow, std::less<>> files_;
+  std::map<std::string, std::string, std::less<>> written_;
   std::vector<Flow>* outs_ = nullptr;
   std::size_t calls_ = 0;
 };

@@ -79,6 +79,11 @@ class Lexer {
       bracketed(shell ? Token::Kind::shell : Token::Kind::string);
     } else if (manner_.regex && c == '/' && value_expected()) {
       regex();
+    } else if (c >= '0' && c <= '9') {
+      const std::size_t begin = at_;
+      while (at_ < text_.size() && (in_name(text_[at_]) || (text_[at_] == '.' && peek(1) >= '0' && peek(1) <= '9')))
+        ++at_;
+      add(Token::Kind::mark, std::string(text_.substr(begin, at_ - begin)));
     } else if (starts_name(c) || (c == '$' && starts_name(peek(1))) || (c == '@' && starts_name(peek(1)))) {
       name();
     } else {

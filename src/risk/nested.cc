@@ -94,6 +94,11 @@ void Judge::run_script_file(Run& run, const Arg& file) {
     raise(run, "net.download_run", file.where);
   else if (carried.fetched)
     raise(run, "exec.fetched", file.where);
+  if (const std::string* text = file_text(place.path)) {
+    const rows::RoleRow* role =
+        run.sorted.node && !run.sorted.node->roles().empty() ? &run.sorted.node->roles()[0] : nullptr;
+    run_written(run, file.text, *text, role && role->kind() == Role::script ? role->language : std::uint8_t{0}, file);
+  }
   if (file.text.starts_with("http://") || file.text.starts_with("https://")) {
     raise(run, "net.run", file.where);
     return;
@@ -110,6 +115,35 @@ void Judge::run_script_file(Run& run, const Arg& file) {
     need(Need::Kind::read_path, place.path);
   }
   if (place.area == Area::kernel || place.area == Area::device) raise(run, "dynamic.script", file.where);
+}
+
+/// A script that was written a moment ago is as known as if it stood on the command line.
+void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language,
+                        const Arg& arg) {
+  if (too_deep(run)) return;
+  const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
+  if (language == 0 || language_name(language) == "data") {
+    std::string_view wanted = "shell";
+    for (auto [mark, spoken] : {std::pair<std::string_view, std::string_view>{"python", "python"},
+                                {"node", "javascript"},
+                                {"perl", "perl"},
+                                {"ruby", "ruby"},
+                                {"php", "php"},
+                                {"lua", "lua"}}) {
+      if (first.starts_with("#!") && first.find(mark) != std::string_view::npos) wanted = spoken;
+    }
+    if (name.ends_with(".py")) wanted = "python";
+    language = language_named(wanted).value_or(0);
+  }
+  Arg content;
+  content.text = keep(text);
+  content.where = arg.where;
+  Stdin before = std::exchange(run.in, Stdin{});
+  Frame frame = run.frame;
+  run.frame.depth += 1;
+  run_code(run, language, content);
+  run.frame = frame;
+  run.in = before;
 }
 
 void Judge::run_stdin(Run& run, std::uint8_t language) {
@@ -143,6 +177,8 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
     case Stdin::From::file:
       if (run.in.file.text.starts_with("/dev/tcp/")) break;
       if (run.in.file.text == "/dev/null") break;
+      if (language_name(language) == "shell" && !file_text(locate(run, run.in.file.text).path))
+        raise(run, "dynamic.stdin", run.where);
       run_script_file(run, run.in.file);
       break;
   }

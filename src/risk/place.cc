@@ -140,6 +140,50 @@ Place locate(std::string_view text, const std::optional<std::string>& directory,
   return place;
 }
 
+namespace {
+
+/// One component of a path against a shell pattern; a leading dot must be written.
+bool component_fits(std::string_view pattern, std::string_view name) {
+  if (name.starts_with('.') && !pattern.starts_with('.')) return false;
+  std::string loose;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '[') {
+      loose += pattern[i];
+      continue;
+    }
+    const std::size_t close = pattern.find(']', i + 1);
+    if (close == std::string_view::npos) return false;
+    loose += '?';
+    i = close;
+  }
+  return matches(loose, name);
+}
+
+}  // namespace
+
+bool could_be_credential(std::string_view pattern, const RiskContext& context) {
+  for (std::string_view known :
+       {"~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials", "~/.netrc", "~/.npmrc", "~/.pypirc",
+        "~/.git-credentials", "~/.kube/config", "~/.docker/config.json", "~/.pgpass", "~/.gnupg/secring.gpg",
+        "/etc/shadow", ".env", ".env.production", "server.key", "key.pem"}) {
+    std::string path = known.starts_with("~")   ? context.home + std::string(known.substr(1))
+                       : known.starts_with('/') ? std::string(known)
+                                                : context.workspace + "/" + std::string(known);
+    std::string_view left = pattern, right = path;
+    bool fits = std::count(left.begin(), left.end(), '/') == std::count(right.begin(), right.end(), '/');
+    while (fits && !right.empty()) {
+      left.remove_prefix(std::min<std::size_t>(1, left.size()));
+      right.remove_prefix(1);
+      const std::string_view a = left.substr(0, left.find('/')), b = right.substr(0, right.find('/'));
+      fits = component_fits(a, b);
+      left.remove_prefix(a.size());
+      right.remove_prefix(b.size());
+    }
+    if (fits) return true;
+  }
+  return false;
+}
+
 std::string_view host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);

@@ -43,6 +43,9 @@ std::string absolute(std::string_view path, std::string_view directory);
 /// `directory` is where relative paths begin; nothing when that cannot be known.
 Place locate(std::string_view text, const std::optional<std::string>& directory, const RiskContext& context);
 
+/// Could the shell expand this pattern to a file that is known to hold secrets?
+bool could_be_credential(std::string_view pattern, const RiskContext& context);
+
 /// A host that is this machine itself.
 bool is_local_host(std::string_view host);
 /// Cloud metadata services hand out credentials to whoever asks.

@@ -53,7 +53,7 @@ void Judge::by_path(Run& run, std::string_view path) {
   const Place place = locate(run, path);
   analysis_.invocations[run.invocation].program = std::string(name);
   const Flow carried = file_flow(place.path);
-  if (carried.network)
+  if (carried.network || (place.area == Area::unknown && unknown_download()))
     raise(run, "net.download_run", run.words[0].where);
   else if (carried.fetched)
     raise(run, "exec.fetched", run.words[0].where);
@@ -68,7 +68,8 @@ void Judge::by_path(Run& run, std::string_view path) {
   effect(Effect::Kind::runs, place.path);
   if (place.area == Area::workspace || place.area == Area::unknown) {
     // ./ls is not ls: its name promises nothing, so it is never less than an ordinary program of the workspace.
-    at_least(run, Risk::normal);
+    // at_least(run, Risk::normal);
+    if (const std::string* text = file_text(place.path)) run_written(run, name, *text, 0, run.words[0]);
     if (find_program(name))
       judge_program(run, name);
     else
@@ -136,6 +137,7 @@ bool Judge::asks_for_help(const Run& run) const {
   if (run.words.size() == 2) {
     const std::string_view only = run.words[1].text;
     if (only == "--version" || only == "--help") return true;
+    if (only == "-V" && !sorted.find("-V")->option) return true;
     if (!grave && (only == "-V" || only == "-v" || only == "-version" || only == "-help" || only == "version" ||
                    only == "help")) {
       return !sorted.marked(Mark::wrapper) && !sorted.marked(Mark::elevate);
@@ -216,24 +218,46 @@ void Judge::known_program(Run& run, const Node& program) {
     if (when.spec.has(Mark::recursive)) run.recursive = true;
     if (when.spec.has(Mark::environment)) run.out.secret = true;
   }
-  if (!sorted.unknown_sub.empty() && base < Risk::dangerous) verbs(run, run.words.subspan(1));
+  const bool any_sub = sorted.chain.size() > 1 && sorted.node->name.view() == "*";
+  if ((!sorted.unknown_sub.empty() || any_sub) && base < Risk::dangerous) verbs(run, run.words.subspan(1));
+  // git $SUBCOMMAND: which of very different things will happen is not known.
+  const bool chosen_later = !sorted.unknown_sub.empty() && !sorted.operands.empty() && !sorted.operands[0].arg.known &&
+                            !sorted.operands[0].arg.wildcard;
+  if (chosen_later && sorted.node->subs_exact > 3) raise(run, "dynamic.program", sorted.operands[0].arg.where);
+  if (sorted.node->base.has(Mark::net) && base == Risk::safe && sorted.chain.size() > 1 && !sorted.operands.empty() &&
+      listed("verb_dangerous", sorted.operands[0].arg.text))
+    raise(run, "program.destructive_verb", sorted.operands[0].arg.where);
   if (sorted.marked(Mark::elevate)) {
     run.frame.elevated = true;
     effect(Effect::Kind::privilege, shown);
     need(Need::Kind::elevation, shown);
   }
   if (sorted.marked(Mark::away)) run.frame.away = true;
-  if (!sorted.marked(Mark::opaque) && !sorted.marked(Mark::wrapper))
-    run.out |= Flow{.network = run.in.flow.network, .secret = run.in.flow.secret, .suspect = run.in.flow.suspect};
+  if (!sorted.marked(Mark::opaque) && !sorted.marked(Mark::wrapper)) {
+    run.out |= Flow{.network = run.in.flow.network,
+                    .secret = run.in.flow.secret,
+                    .suspect = run.in.flow.suspect,
+                    .endless = run.in.flow.endless,
+                    .secret_names = run.in.flow.secret_names};
+    for (const Arg& word : run.words)
+      run.out |= Flow{.network = word.flow.network,
+                      .secret = word.flow.secret,
+                      .token = word.flow.token,
+                      .suspect = word.flow.suspect,
+                      .secret_names = word.flow.secret_names};
+  }
   if (sorted.marked(Mark::environment)) run.out.secret = true;
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;
   if (sorted.marked(Mark::temporary)) run.out.temporary = true;
+  if (sorted.marked(Mark::endless)) run.out.endless = true;
+  if (sorted.marked(Mark::limits)) run.out.endless = false;
   for (const Node* node : sorted.chain) {
     if (Check check = check_named(rows::check_names[node->check].view())) check(*this, run);
   }
   apply_options(run);
   if (!run.judged) apply_operands(run);
   apply_net(run);
+  if (rule && rule->name.view() == "packages.install") foreign_source(run);
 }
 
 void Judge::apply_options(Run& run) {
@@ -247,10 +271,7 @@ void Judge::apply_options(Run& run) {
       else if (spec.level >= 0)
         at_least(run, static_cast<Risk>(spec.level));
     }
-    if (given.has_value && !run.judged)
-      apply(run, spec.takes(), spec.language, given.value);
-    else if (given.has_value && spec.takes() == Role::exec)
-      apply(run, Role::exec, 0, given.value);
+    if (given.has_value && !run.options_judged) apply(run, spec.takes(), spec.language, given.value);
   }
 }
 
@@ -279,8 +300,28 @@ void Judge::apply_net(Run& run) {
 
 void Judge::carry(Run& run, std::span<const Arg> words) { carry(run, words, run.frame); }
 
+/// A package manager that is handed an address takes code from there instead of its registry.
+void Judge::foreign_source(Run& run) {
+  for (const Arg& word : run.words.subspan(1)) {
+    if (word.text.find("http://") == std::string_view::npos && word.text.find("https://") == std::string_view::npos)
+      continue;
+    raise(run, "supply.url", word.where);
+    return;
+  }
+}
+
+bool Judge::unknown_download() const {
+  return std::any_of(files_.begin(), files_.end(),
+                     [](const auto& each) { return each.first.starts_with('$') && each.second.network; });
+}
+
 void Judge::carry(Run& run, std::span<const Arg> words, Frame frame) {
   if (words.empty()) return;
+  if (words.size() == 1 && words[0].known && words[0].text.find(' ') != std::string_view::npos) {
+    // yarn exec 'rm -rf x': many runners hand a single word to a shell.
+    shell_text(run, words[0], {}, frame);
+    return;
+  }
   frame.depth += 1;
   frame.carried = true;
   run.out |= call(words, frame, run.in, words[0].where);

@@ -8,6 +8,10 @@ void Judge::redirects(Run& run, const Command& command) {
 }
 
 void Judge::redirect(Run& run, const Redirect& redirect, const Command& command) {
+  if (redirect.kind == Redirect::Kind::duplicate && redirect.target.text().find("COPROC") != std::string::npos) {
+    const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
+    if (program && program->base.has(Mark::net)) raise(run, "net.reverse_shell", redirect.where);
+  }
   if (redirect.kind == Redirect::Kind::duplicate || redirect.kind == Redirect::Kind::here_text) return;
   Arg target = arg_of(redirect.target);
   target.where = redirect.where;
@@ -34,6 +38,60 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
     if (empties && (place.path.ends_with(".db") || place.path.ends_with(".sqlite") || place.path.ends_with(".sqlite3")))
       raise(run, "fs.truncate", target.where);
     mark_file(place.path, run.out);
+    if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
+    if (std::optional<std::string> text = output_text(run, command)) {
+      write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
+      package_settings(run, place, *text, target.where);
+    }
+  }
+}
+
+/// What a command prints, for the few that print only what they were given.
+std::optional<std::string> Judge::output_text(const Run& run, const Command& command) const {
+  if (command.words.empty() || !command.words[0].known()) return std::nullopt;
+  const std::string name = command.words[0].text();
+  if (name == "cat" && command.words.size() == 1 && run.in.text) return *run.in.text;
+  if (name == "cat" && command.words.size() == 1 && run.in.from == Stdin::From::text)
+    return std::string(run.in.file.text);
+  if (name != "echo" && name != "printf") return std::nullopt;
+  std::string text;
+  std::size_t next = 1;
+  if (name == "printf" && command.words.size() > 1) {
+    // The format with each %s filled in order; repeated formats put one argument on each line.
+    const std::string format = command.words[1].text();
+    next = 2;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+      if (format[i] == '%' && i + 1 < format.size() && format[i + 1] == 's') {
+        if (next < command.words.size()) text += command.words[next++].text();
+        ++i;
+      } else if (format[i] == '\\' && i + 1 < format.size() && (format[i + 1] == 'n' || format[i + 1] == 't')) {
+        text += format[i + 1] == 'n' ? '\n' : '\t';
+        ++i;
+      } else {
+        text += format[i];
+      }
+    }
+  }
+  for (; next < command.words.size(); ++next) {
+    if (name == "echo" && command.words[next].text() == "-e") continue;
+    if (!text.empty()) text += name == "echo" ? ' ' : '\n';
+    text += command.words[next].text();
+  }
+  return text + "\n";
+}
+
+/// Settings of package managers decide where code comes from and what runs it.
+void Judge::package_settings(Run& run, const Place& place, std::string_view text, Span where) {
+  const std::string_view name = std::string_view(place.path).substr(place.path.rfind('/') + 1);
+  if (name != ".npmrc" && name != ".yarnrc" && name != ".yarnrc.yml" && name != "pip.conf" && name != ".pypirc" &&
+      name != "nuget.config" && name != "NuGet.Config" && name != "settings.xml" && name != ".condarc")
+    return;
+  for (std::string_view key : {"registry", "script-shell", "node-options", "index-url", "trusted-host", "strict-ssl",
+                               "npmRegistryServer", "yarnPath", "packageSources", "mirror", "channel"}) {
+    if (text.find(key) != std::string_view::npos) {
+      raise(run, "supply.setting", where);
+      return;
+    }
   }
 }
 

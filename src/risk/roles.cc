@@ -19,6 +19,13 @@ Place Judge::locate(const Run& run, std::string_view text) const {
 void Judge::reads(Run& run, const Arg& arg, bool tree) {
   if (arg.text == "-" || arg.text.empty()) return;
   run.out |= Flow{.network = arg.flow.network, .secret = arg.flow.secret, .suspect = arg.flow.suspect};
+  if (arg.flow.secret_names) {
+    run.out.secret = true;
+    raise(run, "secret.read", arg.where);
+  }
+  if ((arg.text == "/dev/zero" || arg.text == "/dev/urandom" || arg.text == "/dev/random") &&
+      !run.sorted.marked(Mark::limits))
+    run.out.endless = true;
   if (arg.text.starts_with("/dev/tcp/") || arg.text.starts_with("/dev/udp/")) return;
   const Place place = locate(run, arg.text);
   effect(Effect::Kind::reads, place.path);
@@ -31,6 +38,10 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
     run.out.secret = true;
     raise(run, "secret.tree", arg.where);
   }
+  if (!place.credential && place.wildcard && could_be_credential(place.path, context_)) {
+    run.out.secret = true;
+    raise(run, "secret.read", arg.where);
+  }
   if (place.guarded && !run.frame.away) raise(run, "guard.read", arg.where);
   if ((place.area == Area::home || place.area == Area::outside) && !run.frame.away)
     need(Need::Kind::read_path, place.path);
@@ -39,6 +50,10 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
 void Judge::writes(Run& run, const Arg& arg) {
   if (arg.text == "-" || arg.text.empty()) return;
   if (arg.word && arg.word->has(Piece::Kind::process_out)) return;
+  if (arg.text.starts_with('|') || arg.text.starts_with('!')) {
+    raise(run, "exec.option", arg.where);
+    return;
+  }
   const Place place = locate(run, arg.text);
   if (!place.kept()) return;
   at_least(run, Risk::normal);
@@ -82,7 +97,7 @@ void Judge::writes(Run& run, const Arg& arg) {
 }
 
 void Judge::deletes(Run& run, const Arg& arg) {
-  if (arg.text.empty()) return;
+  if (arg.text.empty() && arg.known) return;
   const Place place = locate(run, arg.text);
   at_least(run, Risk::normal);
   effect(Effect::Kind::deletes, place.path);
@@ -104,6 +119,33 @@ void Judge::deletes(Run& run, const Arg& arg) {
   if (place.area == Area::home || place.area == Area::outside) {
     raise(run, "fs.delete.outside", arg.where);
     need(Need::Kind::write_path, place.path);
+  }
+}
+
+/// The recipe lines of a makefile that this script has written.
+void Judge::run_recipes(Run& run, const std::string& text, const Arg& arg) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line(text.data() + at, end - at);
+    at = end + 1;
+    const std::size_t inline_recipe =
+        line.find(':') != std::string_view::npos ? line.find(';') : std::string_view::npos;
+    if (line.starts_with('\t'))
+      line.remove_prefix(1);
+    else if (inline_recipe != std::string_view::npos)
+      line.remove_prefix(inline_recipe + 1);
+    else
+      continue;
+    while (!line.empty() && (line[0] == '@' || line[0] == '-' || line[0] == '+' || line[0] == ' '))
+      line.remove_prefix(1);
+    if (line.empty() || too_deep(run)) continue;
+    Arg recipe = synthetic(std::string(line), arg);
+    recipe.known = true;
+    recipe.flow = {};
+    Stdin before = std::exchange(run.in, Stdin{});
+    shell_text(run, recipe, {});
+    run.in = before;
   }
 }
 
@@ -157,6 +199,12 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       if (flow.network || flow.fetched) mark_file(locate(run, arg.text).path, flow);
       break;
     }
+    case Role::data:
+      // Subscripts are evaluated by test, unset, printf -v and their like.
+      if (run.sorted.marked(Mark::opaque) &&
+          (arg.text.find("[$(") != std::string_view::npos || arg.text.find("[`") != std::string_view::npos))
+        raise(run, "dynamic.eval", arg.where);
+      break;
     case Role::remove:
       deletes(run, arg);
       break;
@@ -206,8 +254,18 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::library:
     case Role::config:
     case Role::project: {
-      if (!arg.known && !arg.word) break;
-      if (arg.flow.network) raise(run, "net.run", arg.where);
+      if (arg.flow.network || (arg.text == "-" && run.in.flow.network)) raise(run, "net.run", arg.where);
+      if (arg.word && arg.word->has(Piece::Kind::process_in)) raise(run, "dynamic.stdin", arg.where);
+      if (!arg.known && !arg.wildcard && arg.text.starts_with('$') && role == Role::library)
+        raise(run, "dynamic.script", arg.where);
+      if (arg.text.starts_with("file://") || arg.text.starts_with("http")) {
+        raise(run, arg.text.starts_with("http") ? "net.run" : "exec.library", arg.where);
+        break;
+      }
+      if (role == Role::config && run.sorted.program->name.view() == "make") {
+        const std::string* text = arg.text == "-" ? run.in.text : file_text(locate(run, arg.text).path);
+        if (text) run_recipes(run, *text, arg);
+      }
       const bool pathlike =
           arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;
       if (!pathlike || arg.text == "/dev/null" || arg.text == "-") break;
@@ -225,7 +283,11 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::script:
       run_script_file(run, arg);
       break;
+    case Role::pair_read:
+      reads(run, arg, false);
+      break;
     case Role::setting: {
+      if (!arg.known && arg.word && arg.word->prefix().empty()) raise(run, "exec.option", arg.where);
       const std::size_t equals = arg.text.find('=');
       git_setting(run, arg.text.substr(0, equals),
                   equals == std::string_view::npos ? std::string_view{} : arg.text.substr(equals + 1), arg);
@@ -267,6 +329,12 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::variable: {
       Flow flow = run.in.flow;
       mark_variable(arg.text, flow);
+      Arg value = arg;
+      value.text = run.in.text ? std::string_view(*run.in.text) : std::string_view("$value");
+      value.known = run.in.text != nullptr;
+      environment(run, arg.text, value);
+      if (arg.text.find("[$(") != std::string_view::npos || arg.text.find("[`") != std::string_view::npos)
+        raise(run, "dynamic.eval", arg.where);
       break;
     }
     default:

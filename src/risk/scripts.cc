@@ -305,9 +305,10 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
     judge.raise(run, "exec.inline", arg.where);
     return;
   }
-  if (rest.find("system(") != std::string_view::npos || rest.find("libcall(") != std::string_view::npos ||
-      rest.find("| !") != std::string_view::npos || rest.find("|!") != std::string_view::npos ||
-      rest.find("shell-command") != std::string_view::npos || rest.find("os.execute") != std::string_view::npos) {
+  if (rest.find("system(") != std::string_view::npos || rest.find("delete(") != std::string_view::npos ||
+      rest.find("libcall(") != std::string_view::npos || rest.find("| !") != std::string_view::npos ||
+      rest.find("|!") != std::string_view::npos || rest.find("shell-command") != std::string_view::npos ||
+      rest.find("os.execute") != std::string_view::npos) {
     judge.raise(run, "exec.inline", arg.where);
     return;
   }
@@ -369,6 +370,12 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
         any({"C", "PLPYTHONU", "PLPYTHON3U", "PLPERLU", "SONAME"}))
       raise(run, "db.runs", where);
     if (any({"PG_TERMINATE_BACKEND", "PG_CANCEL_BACKEND", "PG_SWITCH_WAL"})) raise(run, "db.admin", where);
+    if (is({"\\O", "\\W", "\\G", "\\GX", ".OUTPUT", ".ONCE", ".IMPORT", ".READ"})) {
+      const bool pipes =
+          holds_word(words, "|") ||
+          std::any_of(strings.begin(), strings.end(), [](const std::string& each) { return each.starts_with('|'); });
+      if (pipes) raise(run, "db.runs", where);
+    }
     if (is({"\\O", "\\W", ".OUTPUT", ".ONCE", ".SAVE", ".BACKUP", ".DUMP", ".EXCEL", ".LOG"}) && words.size() > 1)
       at_least(run, Risk::normal);
     if (is({"\\I", "\\IR", ".READ", ".LOAD", "SOURCE", "\\COPY", ".IMPORT", "\\G", ".RESTORE"}))

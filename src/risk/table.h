@@ -42,6 +42,7 @@ enum class Role : std::uint8_t {
   project,
   req,
   ssh_option,
+  pair_read,
 };
 
 /// Facts about a program or option, as bits. The order is the one in generate.py.
@@ -66,7 +67,8 @@ enum class Mark : std::uint32_t {
   target_first,
   temporary,
   list_only,
-  follow,
+  endless,
+  limits,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };

@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
   const RiskContext context = corpus_context();
   ShellState state;
   state.variables["HOME"] = context.home;
+  state.positional_known = false;  // what $1 will be is not known to who is asked
   const ReadScript read = [](std::string_view text, const ShellState& shell) { return shell::read(text, shell); };
   std::map<std::string, Tally> by_category;
   Tally all;
