@@ -1,5 +1,5 @@
-// cordon-verify: checks an audit log, or a proof from one, with nothing but the files and a public key. It shares no code with
-// what writes the log; docs/audit-format.md is what both follow.
+// cordon-verify: checks an audit log, or a proof from one, with nothing but the files and a public key. It shares no
+// code with what writes the log; docs/audit-format.md is what both follow.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -26,7 +26,8 @@ class DayTest : public LogTest {
 
 TEST_F(DayTest, EachDayHasItsFileAndEachEndedDayItsSeal) {
   four_days();
-  for (const char* name : {"2026-02-25.jsonl", "2026-02-25.seal", "2026-02-26.seal", "2026-02-27.seal", "2026-02-28.jsonl"}) {
+  for (const char* name :
+       {"2026-02-25.jsonl", "2026-02-25.seal", "2026-02-26.seal", "2026-02-27.seal", "2026-02-28.jsonl"}) {
     EXPECT_TRUE(std::filesystem::exists(path(name))) << name;
   }
   EXPECT_FALSE(std::filesystem::exists(path("2026-02-28.seal")));

@@ -9,12 +9,12 @@
 
 namespace cordon::audit {
 
-/// verify_log() without a writer in between. When the whole log was looked at, its answer counts for everybody: damage stops
-/// every writer until it is answered, and a log that is sound again may be written again.
+/// verify_log() without a writer in between. When the whole log was looked at, its answer counts for everybody: damage
+/// stops every writer until it is answered, and a log that is sound again may be written again.
 Result<VerifyReport> examine(const VerifyRequest& request);
 
-/// Answers damage that cannot be undone: moves the whole log to quarantine/TIME, where it still can be verified, and begins
-/// a new one with a key of its own, whose first record tells of the old one and why. Returns where it was moved.
+/// Answers damage that cannot be undone: moves the whole log to quarantine/TIME, where it still can be verified, and
+/// begins a new one with a key of its own, whose first record tells of the old one and why. Returns where it was moved.
 Result<std::string> quarantine(const std::string& directory, const Clock& clock, const std::string& reason);
 
 }  // namespace cordon::audit

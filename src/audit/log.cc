@@ -44,10 +44,12 @@ Result<Clearance> Log::intend(AuditRecord record, Profile profile) {
   if (record.request.empty()) return fail(Fault::invalid_input, "an intent needs a request id");
   record.kind = RecordKind::intent;
   record.status = "started";
-  CHECK_OK(state_->running.begin(record.request, state_->seen));
+  if (!state_->broken) CHECK_OK(state_->running.begin(record.request, state_->seen));
   const auto seq = write(record, Priority::ordinary);
   if (!seq) {
-    state_->running.end(record.request);
+    // After a failed sync the intent may be in the file all the same. Then it stays open, and the next writer closes
+    // it.
+    if (!state_->broken) state_->running.end(record.request);
     return tl::make_unexpected(seq.error());
   }
   return Clearance(std::move(profile), *seq);

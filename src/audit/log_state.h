@@ -41,6 +41,7 @@ struct Log::State {
       const Grown before = grown();
       store.append(lines);
       seen = store.tail().tree.size();
+      if (store.poison()) broken = true;
       const Grown after = grown();
       lock.lock();
       for (Waiter* member : batch) member->done = true;
@@ -99,6 +100,7 @@ struct Log::State {
   const Clock& clock;
   Running running;
   std::atomic<std::uint64_t> seen{0};  // how many records there were when we last looked
+  std::atomic<bool> broken{false};     // the store has failed for good
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Waiter*> queue;

@@ -32,7 +32,8 @@ Result<std::string> Log::prove(std::uint64_t seq) {
   const auto head = note ? state_->store.signer().read(*note) : std::nullopt;
   const auto before = parse_day_open(TRY(reader->line_at(0)));
   if (!head || !before) return fail(Fault::corrupt, "the log is damaged: run `cordon audit verify`");
-  if (seq >= head->size) return fail(Fault::invalid_input, "there is no record {}; the last is {}", seq, head->size - 1);
+  if (seq >= head->size)
+    return fail(Fault::invalid_input, "there is no record {}; the last is {}", seq, head->size - 1);
 
   std::string record;
   std::vector<Digest> leaves;

@@ -213,7 +213,7 @@ std::optional<Format> format_named(std::string_view name) {
 
 namespace {
 
-constexpr std::array columns = {"timestamp", "command", "user", "status",   "output", "risk",   "seq",
+constexpr std::array columns = {"timestamp", "command", "user", "status",   "output", "risk",  "seq",
                                 "kind",      "request", "rule", "approval", "exit",   "agent", "session"};
 
 /// A spreadsheet takes a cell that begins like this for a formula and runs it.

@@ -37,7 +37,8 @@ Result<bool> erase_text(const std::string& directory, const Json& line, const ch
 
 /// Since the beginning of the day in which `since` lies; without it, all that is there.
 Result<Summary> summarise(const std::string& directory, std::optional<Time> since);
-/// {total_commands, safe, normal, dangerous, critical, disallowed, by_status{}, by_user{}, top_commands[], time_range{}}.
+/// {total_commands, safe, normal, dangerous, critical, disallowed, by_status{}, by_user{}, top_commands[],
+/// time_range{}}.
 Json stats_json(const Summary& summary);
 
 /// "Timestamp | Command | User | Status | Output | Risk", each on one line and visible.

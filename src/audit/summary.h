@@ -1,5 +1,5 @@
-// What one day of the log adds up to, kept in index/DAY so that a question about a million records reads a few numbers. It can
-// always be rebuilt; it proves nothing.
+// What one day of the log adds up to, kept in index/DAY so that a question about a million records reads a few numbers.
+// It can always be rebuilt; it proves nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct Summary {
   std::string last_time;
   /// Each request once: when it was refused, was queued, or began without having been queued.
   std::uint64_t commands = 0;
-  std::map<std::string, std::uint64_t> by_risk;    // of the same
-  std::map<std::string, std::uint64_t> by_user;    // of the same
-  std::map<std::string, std::uint64_t> by_command;  // of the same; the rarest are dropped beyond 8192
-  std::map<std::string, std::uint64_t> by_status;  // of all records but intents and the log's own
+  std::map<std::string, std::uint64_t> by_risk;        // of the same
+  std::map<std::string, std::uint64_t> by_user;        // of the same
+  std::map<std::string, std::uint64_t> by_command;     // of the same; the rarest are dropped beyond 8192
+  std::map<std::string, std::uint64_t> by_status;      // of all records but intents and the log's own
   std::map<std::string, std::uint64_t> lines_by_risk;  // of all records: whether a search can skip the day
 
   void add(const Summary& other);

@@ -1,9 +1,7 @@
 // Uses the audit log as a program would, so that tests can kill it, starve it and run many of it at once.
-//   audit_driver append DIR COUNT TAG           COUNT runs: intent, then the "command" (a line in DIR.witness), then outcome
-//   audit_driver day DIR DAY COUNT TAG          the same on a day of the caller's choice
-//   audit_driver threads DIR THREADS COUNT      COUNT records from each thread
-//   audit_driver retain DIR DAY HOURS
-//   audit_driver prove DIR SEQ
+//   audit_driver append DIR COUNT TAG           COUNT runs: intent, then the "command" (a line in DIR.witness), then
+//   outcome audit_driver day DIR DAY COUNT TAG          the same on a day of the caller's choice audit_driver threads
+//   DIR THREADS COUNT      COUNT records from each thread audit_driver retain DIR DAY HOURS audit_driver prove DIR SEQ
 //   audit_driver verify DIR…                    prints one exit code per directory
 #include <fcntl.h>
 #include <fmt/format.h>

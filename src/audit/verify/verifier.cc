@@ -131,7 +131,8 @@ class Verification {
 
   bool read_key() {
     const auto own = read_small(root_ / "key.pub");
-    const auto parsed = own ? VerifierKey::parse(*own) : fail(Fault::corrupt, "is missing");
+    const bool whole_line = own && own->ends_with('\n');
+    const auto parsed = whole_line ? VerifierKey::parse(*own) : fail(Fault::corrupt, "is missing or cut off");
     if (!parsed) damage("key.pub", 0, 0, parsed.error().sentence);
     if (!request_.key) {
       if (parsed) key_ = *parsed;
