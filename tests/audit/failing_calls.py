@@ -2,6 +2,7 @@
 """Each system call of one append fails, one after the other, with EIO and ENOSPC; each write is cut short at each byte. Afterwards
 nothing ran without a durable intent, the log verifies or names what is wrong, and the next writer carries on."""
 import collections
+import datetime
 import os
 import re
 import resource
@@ -53,11 +54,10 @@ def check(path, name):
     return bool(ran)
 
 
-def calls_of(base, path):
+def calls_of(base, path, words):
     copy_of(base, path)
     trace = path + ".trace"
-    subprocess.run(["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + ",".join(CALLS), DRIVER, "append", path, "1", "t"],
-                   check=True)
+    subprocess.run(["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + ",".join(CALLS), DRIVER, *words], check=True)
     counts = collections.Counter()
     with open(trace) as file:
         for line in file:
@@ -67,13 +67,12 @@ def calls_of(base, path):
     return counts
 
 
-def fail_each_call(base, path, day):
+def fail_each_call(base, path, words):
     total = ran = refused = 0
-    for call, count in sorted(calls_of(base, path).items()):
+    for call, count in sorted(calls_of(base, path, words).items()):
         for error in ERRORS:
             for number in range(1, count + 1):
                 copy_of(base, path)
-                words = ["append", path, "1", "x"] if day is None else ["day", path, day, "1", "x"]
                 done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e",
                                        "inject={}:error={}:when={}".format(call, error, number), DRIVER, *words],
                                       capture_output=True)
@@ -117,8 +116,13 @@ def main():
         if probe.returncode != 0:
             print("skipped: strace may not trace here")
             return 77
-        total, ran, refused = fail_each_call(base, path, None)
-        print("{} failing calls: {} refused or stopped, {} still ran with their record".format(total, refused, ran))
+        tomorrow = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)).date().isoformat()
+        ways = {"in one day": ["append", path, "1", "x"]}
+        if "--deep" in sys.argv:
+            ways["over midnight"] = ["day", path, tomorrow, "1", "x"]
+        for way, words in ways.items():
+            print("{}: {} failing calls, {} still ran with their record, {} refused or stopped".format(
+                way, *fail_each_call(base, path, words)))
         print("{} writes cut short".format(cut_each_write(base, path)))
     return 0
 
