@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -23,6 +23,9 @@ namespace {
 using namespace cordon;
 using namespace cordon::audit;
 using Steady = std::chrono::steady_clock;
+
+/// Processor time of this process: says what a figure would be on a machine that does nothing else.
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double seconds_since(Steady::time_point start) { return std::chrono::duration<double>(Steady::now() - start).count(); }
 
@@ -84,6 +87,18 @@ Row durable_append(const std::filesystem::path& scratch) {
           fmt::format("bare write+fdatasync {:.0f} µs", median(theirs)), "≤ 1.5 ×", ratio <= 1.5};
 }
 
+/// What one thread gets that writes and syncs line by line: what the log would do without sharing syncs.
+Row bare_syncs(const std::filesystem::path& scratch) {
+  const int bare = ::open((scratch / "bare").c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  const std::string line(540, 'x');
+  const auto start = Steady::now();
+  for (int i = 0; i < 2000; ++i) {
+    if (::write(bare, line.data(), line.size()) < 0 || ::fdatasync(bare) != 0) std::exit(1);
+  }
+  ::close(bare);
+  return {"(bare write+fdatasync, one by one)", fmt::format("{:.0f} /s", 2000 / seconds_since(start)), "", "", true};
+}
+
 Row many_threads(const std::filesystem::path& scratch, int threads) {
   const SystemClock clock;
   Log log = must(Log::open(scratch / fmt::format("threads-{}", threads), clock, {}));
@@ -134,8 +149,10 @@ std::string million(const std::filesystem::path& scratch) {
 
 Row verify_rate(const std::string& directory) {
   const auto start = Steady::now();
+  const double cpu_start = cpu_seconds();
   const auto report = verify_log({directory, std::nullopt, {}, "", ""});
   const double seconds = seconds_since(start);
+  const double cpu = cpu_seconds() - cpu_start;
   if (report.soundness() != Soundness::good) std::exit(1);
   const double rate = static_cast<double>(report.records) / seconds;
   const auto hashing = Steady::now();
@@ -171,6 +188,7 @@ int main(int argc, char** argv) {
   fs::create_directories(root);
   std::vector<Row> rows;
   rows.push_back(durable_append(scratch));
+  rows.push_back(bare_syncs(scratch));
   for (const int threads : {8, 32, 128}) rows.push_back(many_threads(scratch, threads));
   const std::string directory = million(scratch);
   rows.push_back(verify_rate(directory));

@@ -78,7 +78,6 @@ TEST_F(DayTest, AClockThatIsDecadesAheadIsRefused) {
 
 TEST_F(DayTest, ASealedDayIsNeverAddedTo) {
   four_days();
-  // As after a crash in which the newest day's file was lost with its frontier, and the clock went back.
   clock_.set(*from_rfc3339("2026-02-26T00:00:00Z"));
   {
     Log log = open();
@@ -290,8 +289,6 @@ TEST_F(DayTest, AWriterThatDiedBeforeSealingLeavesItToTheNext) {
   four_days();
   std::filesystem::remove(path("2026-02-27.seal"));
   std::filesystem::remove(path("frontier"));
-  // As if the crash had come right after the new day's first line: nothing of it is signed yet.
-  const std::string first = lines("2026-02-28")[0] + "\n";
   {
     Log log = open();
     run(log, "next");
