@@ -16,6 +16,7 @@ function(cordon_layer name)
   list(TRANSFORM depends PREPEND cordon_)
   add_library(cordon_${name} STATIC ${sources})
   target_include_directories(cordon_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  set_property(GLOBAL APPEND PROPERTY CORDON_LAYERS cordon_${name})
   target_link_libraries(cordon_${name} PUBLIC ${depends} fmt::fmt ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
 
   if(tests)

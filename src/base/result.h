@@ -40,17 +40,23 @@ tl::unexpected<Error> fail(Fault fault, fmt::format_string<Args...> format, Args
 
 }  // namespace cordon
 
-/// Takes the value out of a Result, or returns its error from the enclosing function.
-#define TRY(expression)                                                                      \
-  __extension__({                                                                            \
-    auto try_result = (expression);                                                          \
-    if (!try_result) return ::tl::make_unexpected(std::move(try_result).error());            \
-    *std::move(try_result);                                                                  \
+// Each use gets a name of its own, so that one TRY may stand inside another.
+#define CORDON_JOIN_(a, b) a##b
+#define CORDON_JOIN(a, b) CORDON_JOIN_(a, b)
+#define CORDON_TRY_(result, expression)                                   \
+  __extension__({                                                         \
+    auto result = (expression);                                           \
+    if (!result) return ::tl::make_unexpected(std::move(result).error()); \
+    *std::move(result);                                                   \
   })
+#define CORDON_CHECK_(result, expression)                                 \
+  do {                                                                    \
+    auto result = (expression);                                           \
+    if (!result) return ::tl::make_unexpected(std::move(result).error()); \
+  } while (false)
+
+/// Takes the value out of a Result, or returns its error from the enclosing function.
+#define TRY(expression) CORDON_TRY_(CORDON_JOIN(try_result_, __COUNTER__), expression)
 
 /// The same for a Result<void>, as a statement.
-#define CHECK_OK(expression)                                                                    \
-  do {                                                                                       \
-    auto try_result = (expression);                                                          \
-    if (!try_result) return ::tl::make_unexpected(std::move(try_result).error());            \
-  } while (false)
+#define CHECK_OK(expression) CORDON_CHECK_(CORDON_JOIN(try_result_, __COUNTER__), expression)

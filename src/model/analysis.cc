@@ -6,7 +6,8 @@ namespace cordon {
 
 namespace {
 constexpr std::array risk_names = {"safe", "normal", "dangerous", "critical", "disallowed"};
-constexpr std::array effect_names = {"reads", "writes", "deletes", "runs", "reaches", "privilege", "persists", "unknown"};
+constexpr std::array effect_names = {"reads",   "writes",    "deletes",  "runs",
+                                     "reaches", "privilege", "persists", "unknown"};
 }  // namespace
 
 const char* name_of(Risk risk) { return risk_names[static_cast<std::size_t>(risk)]; }

@@ -23,24 +23,26 @@ const char* name_of(Effect::Kind kind);
 
 /// One cause for concern. Findings with the same reason are one cause.
 struct Finding {
-  std::string rule;    // stable dotted name, e.g. "fs.delete.recursive"
+  std::string rule;  // stable dotted name, e.g. "fs.delete.recursive"
   Risk risk = Risk::dangerous;
   std::string reason;  // short human phrase, e.g. "Recursive deletion"
   Span where;
-  std::string safer;   // a safer way, where one exists
+  std::string safer;  // a safer way, where one exists
 };
 
-/// A program call as a pattern of SANDBOX.md sees it: wrappers, paths and quoting undone, options in canonical spelling.
+/// A program call as a pattern of SANDBOX.md sees it: wrappers, paths and quoting undone, options in canonical
+/// spelling.
 struct Invocation {
-  std::string program;                // name without directory; empty when unknowable
-  std::string path;                   // as written, e.g. "/usr/bin/nc" or "./run"
-  std::vector<std::string> words;     // every word as it would reach the program; unknown ones as their source text
-  std::vector<std::string> canonical; // words with option clusters split and abbreviations expanded: -rf → -r -f → recursive, force …
-  bool exact = true;                  // every word is known
-  Risk risk = Risk::safe;             // of this call alone
-  bool wrapper = false;               // only carries another call (env, timeout, sudo …) which follows in the list
-  std::string uncoverable;            // why no allow entry may cover it (executing flag, code-loading variable, redirect out of
-                                      // the workspace …); empty: it may be covered
+  std::string program;             // name without directory; empty when unknowable
+  std::string path;                // as written, e.g. "/usr/bin/nc" or "./run"
+  std::vector<std::string> words;  // every word as it would reach the program; unknown ones as their source text
+  std::vector<std::string>
+      canonical;  // words with option clusters split and abbreviations expanded: -rf → -r -f → recursive, force …
+  bool exact = true;        // every word is known
+  Risk risk = Risk::safe;   // of this call alone
+  bool wrapper = false;     // only carries another call (env, timeout, sudo …) which follows in the list
+  std::string uncoverable;  // why no allow entry may cover it (executing flag, code-loading variable, redirect out of
+                            // the workspace …); empty: it may be covered
   Span where;
 };
 
@@ -54,8 +56,8 @@ struct Need {
 
 struct Analysis {
   std::vector<Effect> effects;
-  std::vector<Finding> findings;         // the gravest first
-  std::vector<Invocation> invocations;   // every program call found, at any depth
+  std::vector<Finding> findings;        // the gravest first
+  std::vector<Invocation> invocations;  // every program call found, at any depth
   std::vector<Need> needs;
   Risk risk = Risk::safe;
   bool understood = true;
@@ -67,8 +69,8 @@ struct RiskContext {
   std::string workspace = "/";
   std::string home;
   std::string user;
-  std::vector<std::string> guarded;   // Cordon's own state and settings: touching them through Cordon is critical
-  bool look_at_files = true;          // may symlinks and PATH be looked up on this machine
+  std::vector<std::string> guarded;  // Cordon's own state and settings: touching them through Cordon is critical
+  bool look_at_files = true;         // may symlinks and PATH be looked up on this machine
 };
 
 }  // namespace cordon

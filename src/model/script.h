@@ -33,10 +33,10 @@ struct Piece {
     process_out,  // >(…): a path whose reader are the commands in `from`
   };
   Kind kind = Kind::literal;
-  bool quoted = false;                 // an unquoted unknown may become several words, or none
+  bool quoted = false;  // an unquoted unknown may become several words, or none
   std::string text;
-  std::string variable;                // for number and unknown: the variable's name, where it is one
-  std::vector<std::uint32_t> from;     // indices into Script::commands whose output this is ($(…), `…`, <(…))
+  std::string variable;             // for number and unknown: the variable's name, where it is one
+  std::vector<std::uint32_t> from;  // indices into Script::commands whose output this is ($(…), `…`, <(…))
   bool operator==(const Piece&) const = default;
 };
 
@@ -59,8 +59,8 @@ struct Word {
 struct Assignment {
   std::string name;
   Word value;
-  bool append = false;    // NAME+=value
-  bool indexed = false;   // NAME[i]=value or NAME=(…)
+  bool append = false;   // NAME+=value
+  bool indexed = false;  // NAME[i]=value or NAME=(…)
   Span where;
 };
 
@@ -74,8 +74,8 @@ struct Redirect {
     duplicate,   // <&N, >&N: target is the number, or "-" to close
   };
   Kind kind = Kind::read;
-  int fd = 0;                   // which descriptor; −1 for {name}>
-  bool also_stderr = false;     // &> and &>> and >&file
+  int fd = 0;                // which descriptor; −1 for {name}>
+  bool also_stderr = false;  // &> and &>> and >&file
   Word target;
   Span where;
 };
@@ -83,8 +83,8 @@ struct Redirect {
 /// One simple command that would run.
 struct Command {
   std::vector<Assignment> assignments;
-  std::vector<Word> words;           // words[0] names the program; empty when there are only assignments or redirects
-  std::vector<Redirect> redirects;   // its own, then those of enclosing groups, innermost first
+  std::vector<Word> words;          // words[0] names the program; empty when there are only assignments or redirects
+  std::vector<Redirect> redirects;  // its own, then those of enclosing groups, innermost first
   Span where;
 
   enum class Kind : std::uint8_t {
@@ -95,25 +95,27 @@ struct Command {
   };
   Kind kind = Kind::program;
 
-  std::vector<std::uint32_t> piped_from;  // commands whose stdout is this one's stdin (every command of the stage before)
-  std::optional<std::string> input;       // all that stdin holds, where that can be known (here-text, constant pipeline)
-  std::optional<std::string> directory;   // working directory as changed by earlier cd; relative to the start unless
-                                          // absolute; "" at the start; nothing when unknowable
-  bool background = false;                // started with & or as coproc
-  bool conditional = false;               // behind &&, ||, if, case, a loop: it may not run
-  std::uint32_t in_substitution = 0;      // depth of $(…), `…`, <(…) around it
-  std::vector<Assignment> exported;       // exported earlier in this script and still in force; only names bash would pass on
+  std::vector<std::uint32_t>
+      piped_from;                    // commands whose stdout is this one's stdin (every command of the stage before)
+  std::optional<std::string> input;  // all that stdin holds, where that can be known (here-text, constant pipeline)
+  std::optional<std::string> directory;  // working directory as changed by earlier cd; relative to the start unless
+                                         // absolute; "" at the start; nothing when unknowable
+  bool background = false;               // started with & or as coproc
+  bool conditional = false;              // behind &&, ||, if, case, a loop: it may not run
+  std::uint32_t in_substitution = 0;     // depth of $(…), `…`, <(…) around it
+  std::vector<Assignment>
+      exported;  // exported earlier in this script and still in force; only names bash would pass on
 };
 
 /// Something about the script as a whole that a judge wants to know.
 struct Oddity {
   enum class Kind : std::uint8_t {
-    recursion,        // a function that calls itself
-    fork_bomb,        // … in a pipeline or in the background, or an endless loop that starts background commands
-    alias,            // an alias is defined that changes what a later name means
-    shadowed,         // a function or alias takes the name of a program that is called
-    limit,            // expansion was cut off: too many words, too deep, too long
-    invisible_text,   // control, bidi, zero-width, odd blank or confusable character; `detail` makes it visible
+    recursion,       // a function that calls itself
+    fork_bomb,       // … in a pipeline or in the background, or an endless loop that starts background commands
+    alias,           // an alias is defined that changes what a later name means
+    shadowed,        // a function or alias takes the name of a program that is called
+    limit,           // expansion was cut off: too many words, too deep, too long
+    invisible_text,  // control, bidi, zero-width, odd blank or confusable character; `detail` makes it visible
   };
   Kind kind;
   std::string detail;
@@ -122,10 +124,10 @@ struct Oddity {
 
 struct Script {
   std::string text;
-  bool understood = true;      // bash would read it, and so did we
-  std::string trouble;         // else: what is wrong, for a person
+  bool understood = true;  // bash would read it, and so did we
+  std::string trouble;     // else: what is wrong, for a person
   Span trouble_at;
-  std::vector<Command> commands;   // also filled, as far as reading came, when it was not understood
+  std::vector<Command> commands;  // also filled, as far as reading came, when it was not understood
   std::vector<Oddity> oddities;
 
   /// One simple program call with every word known, no assignment, redirect, builtin or function: it can be executed
@@ -135,10 +137,10 @@ struct Script {
 
 /// What a reader may assume about the shell that will run the text.
 struct ShellState {
-  std::map<std::string, std::string> variables;    // known values, e.g. HOME; what is not here is unknown
-  std::vector<std::string> positional;             // $0, $1, …  of `sh -c TEXT NAME ARG…`
-  bool positional_known = true;                    // $@ of a script file is not
-  std::uint32_t depth = 0;                         // how many texts deep we are (sh -c inside sh -c …)
+  std::map<std::string, std::string> variables;  // known values, e.g. HOME; what is not here is unknown
+  std::vector<std::string> positional;           // $0, $1, …  of `sh -c TEXT NAME ARG…`
+  bool positional_known = true;                  // $@ of a script file is not
+  std::uint32_t depth = 0;                       // how many texts deep we are (sh -c inside sh -c …)
 };
 
 /// `shell::read`, handed to those who find more shell text inside a command (bash -c, env -S, ssh, watch …).

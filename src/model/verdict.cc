@@ -11,9 +11,12 @@ std::string Origin::text() const {
 
 const char* name_of(Action action) {
   switch (action) {
-    case Action::allow: return "allow";
-    case Action::ask: return "ask";
-    case Action::deny: return "deny";
+    case Action::allow:
+      return "allow";
+    case Action::ask:
+      return "ask";
+    case Action::deny:
+      return "deny";
   }
   return "deny";
 }

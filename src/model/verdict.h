@@ -29,12 +29,12 @@ struct Verdict {
   Action action = Action::deny;
   Risk risk = Risk::dangerous;
   Where where = Where::sandbox;
-  std::string rule;     // what decided, e.g. "fs.delete.recursive" or "disallowed: nc -l"
-  std::string reason;   // one sentence
-  Origin origin;        // file:line of the deciding rule
-  std::string allowlisted;         // the entry that covers it, if one does
-  std::vector<Need> grants;        // opened beyond the settings once approved
-  bool needs_host = false;         // only elevation would do
+  std::string rule;          // what decided, e.g. "fs.delete.recursive" or "disallowed: nc -l"
+  std::string reason;        // one sentence
+  Origin origin;             // file:line of the deciding rule
+  std::string allowlisted;   // the entry that covers it, if one does
+  std::vector<Need> grants;  // opened beyond the settings once approved
+  bool needs_host = false;   // only elevation would do
 };
 
 }  // namespace cordon

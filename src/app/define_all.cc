@@ -1,0 +1,12 @@
+#include "app/command_line.h"
+#include "app/verbs.h"
+
+namespace cordon::app {
+
+void define_all(CommandLine& line) {
+  define_version(line);
+  define_manual(line);
+  define_completion(line);
+}
+
+}  // namespace cordon::app

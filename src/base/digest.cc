@@ -1,0 +1,197 @@
+#include "base/digest.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <cstdlib>
+
+namespace cordon {
+
+namespace {
+
+const unsigned char* as_bytes(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+
+// Out of memory inside a hash leaves nothing sensible to return, and a wrong digest would be worse than none.
+void must(bool happened) {
+  if (!happened) std::abort();
+}
+
+struct FreeKey {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using KeyHandle = std::unique_ptr<EVP_PKEY, FreeKey>;
+using ContextHandle = std::unique_ptr<EVP_MD_CTX, FreeContext>;
+
+// Fetched once: an implicit fetch per hash costs more than hashing a short line.
+const EVP_MD* sha256_method() {
+  static const EVP_MD* const method = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return method;
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<Digest> Digest::from_hex(std::string_view hex) {
+  const auto bytes = cordon::from_hex(hex);
+  if (!bytes || bytes->size() != 32) return std::nullopt;
+  Bytes value;
+  std::copy(bytes->begin(), bytes->end(), value.begin());
+  return Digest(value);
+}
+
+std::string Digest::hex() const { return to_hex(view()); }
+
+bool Digest::operator==(const Digest& other) const {
+  return CRYPTO_memcmp(bytes_.data(), other.bytes_.data(), bytes_.size()) == 0;
+}
+
+Digest sha256(std::string_view bytes) { return Sha256().add(bytes).finish(); }
+
+Digest hmac_sha256(std::string_view key, std::string_view bytes) {
+  Digest::Bytes out;
+  unsigned int length = 0;
+  must(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), as_bytes(bytes), bytes.size(), out.data(),
+            &length) != nullptr);
+  return Digest(out);
+}
+
+struct Sha256::State {
+  ContextHandle context{EVP_MD_CTX_new()};
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  must(state_->context && EVP_DigestInit_ex(state_->context.get(), sha256_method(), nullptr) == 1);
+}
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+Sha256& Sha256::add(std::string_view bytes) {
+  must(EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) == 1);
+  return *this;
+}
+
+Sha256& Sha256::add_field(std::string_view bytes) {
+  std::array<char, 8> length;
+  for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>(bytes.size() >> (8 * i));
+  return add({length.data(), length.size()}).add(bytes);
+}
+
+Digest Sha256::finish() {
+  Digest::Bytes out;
+  unsigned int length = 0;
+  must(EVP_DigestFinal_ex(state_->context.get(), out.data(), &length) == 1);
+  return Digest(out);
+}
+
+bool PublicKey::verify(std::string_view message, const Signature& signature) const {
+  const KeyHandle key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
+  const ContextHandle context(EVP_MD_CTX_new());
+  if (!key || !context) return false;
+  if (EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) != 1) return false;
+  return EVP_DigestVerify(context.get(), signature.data(), signature.size(), as_bytes(message), message.size()) == 1;
+}
+
+Result<SigningKey> SigningKey::generate() {
+  Seed seed;
+  if (RAND_priv_bytes(seed.data(), static_cast<int>(seed.size())) != 1) {
+    return fail(Fault::unavailable, "cannot make a signing key: the system gives no random bytes");
+  }
+  return SigningKey(seed);
+}
+
+SigningKey SigningKey::from_seed(const Seed& seed) { return SigningKey(seed); }
+
+SigningKey::~SigningKey() { OPENSSL_cleanse(seed_.data(), seed_.size()); }
+
+PublicKey SigningKey::public_key() const {
+  const KeyHandle key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed_.data(), seed_.size()));
+  PublicKey::Bytes bytes;
+  std::size_t length = bytes.size();
+  must(key && EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &length) == 1);
+  return PublicKey(bytes);
+}
+
+Signature SigningKey::sign(std::string_view message) const {
+  const KeyHandle key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed_.data(), seed_.size()));
+  const ContextHandle context(EVP_MD_CTX_new());
+  Signature signature;
+  std::size_t length = signature.size();
+  must(key && context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1);
+  must(EVP_DigestSign(context.get(), signature.data(), &length, as_bytes(message), message.size()) == 1);
+  return signature;
+}
+
+Result<std::string> random_bytes(std::size_t count) {
+  std::string bytes(count, '\0');
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1) {
+    return fail(Fault::unavailable, "the system gives no random bytes");
+  }
+  return bytes;
+}
+
+std::string to_hex(std::string_view bytes) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += digits[byte >> 4];
+    hex += digits[byte & 15];
+  }
+  return hex;
+}
+
+std::optional<std::string> from_hex(std::string_view hex) {
+  if (hex.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(hex.size() / 2);
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    const int high = hex_digit(hex[i]);
+    const int low = hex_digit(hex[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  const int length =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), as_bytes(bytes), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  static constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char c : text.substr(0, text.size() - padding)) {
+    const auto value = alphabet.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes += static_cast<char>(bits >> held & 255);
+  }
+  // Leftover bits must be zero: otherwise two texts would mean the same bytes.
+  if ((bits & ((1U << held) - 1)) != 0) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace cordon

@@ -1,0 +1,25 @@
+#include "model/outcome.h"
+
+namespace cordon {
+
+const char* name_of(Why why) {
+  switch (why) {
+    case Why::timeout:
+      return "timeout";
+    case Why::memory:
+      return "memory";
+    case Why::pids:
+      return "pids";
+    case Why::disk:
+      return "disk";
+    case Why::output:
+      return "output";
+    case Why::signal:
+      return "signal";
+    case Why::policy:
+      return "policy";
+  }
+  return "signal";
+}
+
+}  // namespace cordon

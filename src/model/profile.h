@@ -1,0 +1,103 @@
+// What a run is made of: the program, what it sees of the machine, and how much it may use. `plan/` makes one; it is
+// hashed into the plan's digest, recorded, and then the only thing a sandbox is told.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cordon {
+
+/// A file as it was when the plan was frozen. A change of content moves ctime, which only root can forge.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  std::int64_t ctime_ns = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// Either an argv that is executed as it is, or text for the sandbox's own bash.
+struct Program {
+  std::vector<std::string> argv;          // argv[0] without a slash is looked up on the sandbox's PATH
+  std::optional<std::string> shell_text;  // `bash --norc --noprofile -c TEXT`; argv then holds $0, $1 …
+  std::optional<FileIdentity> expected;   // of argv[0]'s file; compared inside the new root, after the pivot
+};
+
+enum class WorkspaceAccess { none, ro, rw, overlay };
+const char* name_of(WorkspaceAccess access);
+
+/// The directory of the work. It appears at its own path and at /agent (ro) or /workspace (rw, overlay).
+struct Workspace {
+  std::string path;  // absolute, resolved; empty with `none`
+  WorkspaceAccess access = WorkspaceAccess::none;
+  std::string upper;  // overlay: where changes are kept; empty: in memory, gone with the run
+
+  /// Read-only inside a writable workspace, relative to `path`. What does not exist is held by a placeholder.
+  std::vector<std::string> protected_paths;
+  /// Not readable either (credential files); relative to `path`.
+  std::vector<std::string> hidden_paths;
+};
+
+struct Bind {
+  std::string source;  // absolute, resolved
+  std::string target;  // absolute inside the sandbox
+  enum class Access { ro, rw } access = Access::ro;
+};
+
+/// 0 means: no limit of this kind.
+struct Limits {
+  std::uint64_t wall_ms = 60'000;
+  std::uint64_t cpu_ms = 0;                 // summed over the whole tree
+  std::uint64_t memory_bytes = 1ULL << 30;  // whole tree, files in memory included
+  std::uint64_t pids = 256;
+  std::uint64_t file_bytes = 1ULL << 30;  // one file
+  std::uint64_t disk_bytes = 1ULL << 30;  // all that one run writes: memory file systems, session, rw workspace
+  std::uint64_t inodes = 200'000;
+  std::uint64_t open_files = 1024;
+  std::uint64_t output_bytes = 1ULL << 20;       // kept of each stream; the rest is drained, counted and dropped
+  std::uint64_t output_kill_bytes = 1ULL << 30;  // of both streams: beyond it the run is ended, reason `output`
+  double cpus = 0;                               // share of processors, e.g. 1.5
+};
+
+enum class Network {
+  none,      // an empty network namespace, not even loopback is up
+  loopback,  // 127.0.0.1 and ::1 of its own
+};
+
+/// The files that steps of one piece of work share. Without a directory they live in memory and go with the run.
+struct SessionDirectory {
+  std::string path;      // on the host, 0700, ours: holds home/ and tmp/
+  std::string git_name;  // for the generated ~/.gitconfig
+  std::string git_email;
+};
+
+enum class Input {
+  closed,  // an empty stdin
+  given,   // from Io
+};
+
+enum class Level { L0, L1, L2, L3, L4 };
+/// L0 everything; L1 no cgroup or no Landlock; L2 no /proc of its own; L3 root's namespaces without a user namespace;
+/// L4 Landlock and seccomp without namespaces.
+const char* name_of(Level level);
+std::optional<Level> level_named(std::string_view name);
+
+struct Profile {
+  Program program;
+  std::string cwd;  // absolute inside the sandbox; empty: workspace, else HOME
+  std::vector<std::pair<std::string, std::string>> environment;  // beyond the short fixed list (HOME, PATH, …)
+  Workspace workspace;
+  std::vector<Bind> binds;
+  Limits limits;
+  Network network = Network::none;
+  SessionDirectory session;
+  Input input = Input::closed;
+  bool tty = false;                // a pty of its own as stdin, stdout and stderr
+  bool report_violations = false;  // which call or path was denied; costs a little per denied call
+  Level require = Level::L2;       // anything weaker is refused
+};
+
+}  // namespace cordon

@@ -1,0 +1,58 @@
+// The interface of every backend: native, docker, oci, host.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "model/clearance.h"
+#include "model/outcome.h"
+
+namespace cordon::sandbox {
+
+enum class Stream { out, err };
+
+/// The caller's side of stdin, stdout and stderr. Called from the thread that runs the sandbox, and never with more
+/// than the profile's output limit allows; a slow reader slows nothing but the caller.
+class Io {
+ public:
+  virtual ~Io() = default;
+  virtual void output(Stream stream, std::string_view bytes) = 0;
+
+  /// Where stdin is read from when the profile says `given`: a descriptor of the caller that is only read from, until
+  /// its end. Without one the text of `input_text` is given.
+  virtual std::optional<int> input_descriptor() { return std::nullopt; }
+  virtual std::string_view input_text() { return {}; }
+
+  /// With a tty: rows and columns; asked at the start and whenever the caller's terminal changed its size.
+  struct WindowSize {
+    unsigned short rows = 24;
+    unsigned short columns = 80;
+  };
+  virtual WindowSize window_size() { return {}; }
+};
+
+/// Keeps what was written.
+class CapturedIo : public Io {
+ public:
+  explicit CapturedIo(std::string input = {}) : input_(std::move(input)) {}
+  void output(Stream stream, std::string_view bytes) override { (stream == Stream::out ? out : err).append(bytes); }
+  std::string_view input_text() override { return input_; }
+
+  std::string out;
+  std::string err;
+
+ private:
+  std::string input_;
+};
+
+class Sandbox {
+ public:
+  virtual ~Sandbox() = default;
+  /// Clearance by value: running spends it. Stopping ends the whole tree and is reported as Killed, reason `signal`.
+  virtual RunReport run(Clearance clearance, Io& io, std::stop_token stop) = 0;
+};
+
+}  // namespace cordon::sandbox
