@@ -140,14 +140,6 @@ Answer inherited_descriptor(const Decoys&) {
   return open_if(false);
 }
 
-Answer standard_streams(const Decoys&) {
-  for (int fd = 0; fd < 3; ++fd) {
-    struct stat status {};
-    if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) return open_if(true, "fd " + std::to_string(fd));
-  }
-  return open_if(false);
-}
-
 Answer secret_in_environment(const Decoys&) {
   for (const char* name : {"CORDON_ATTACK_SECRET", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"})
     if (getenv(name) != nullptr) return open_if(true, name);
@@ -251,7 +243,6 @@ constexpr Probe probes[] = {
     {"chown_system_file", "cannot chown a host file",
      [](const Decoys&) { return answer(chown("/etc/passwd", stat_of("/etc/passwd").st_uid, static_cast<gid_t>(-1))); }},
     {"inherited_descriptor", "has no descriptor but 0, 1 and 2", inherited_descriptor},
-    {"directory_as_stream", "has no directory of the host as standard stream", standard_streams},
     {"secret_in_environment", "sees no secret of the caller's environment", secret_in_environment},
     {"loader_in_environment", "inherits no variable that loads code", loader_in_environment},
     {"session_in_environment", "inherits no variable that names a session socket", session_in_environment},

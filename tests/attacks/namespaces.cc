@@ -82,8 +82,6 @@ constexpr Probe probes[] = {
     {"unshare_uts", "cannot unshare a uts namespace", [](const Decoys&) { return unshared(CLONE_NEWUTS); }},
     {"unshare_cgroup", "cannot unshare a cgroup namespace", [](const Decoys&) { return unshared(CLONE_NEWCGROUP); }},
     {"unshare_time", "cannot unshare a time namespace", [](const Decoys&) { return unshared(CLONE_NEWTIME); }},
-    {"unshare_high_bits", "cannot hide NEWUSER behind high bits of unshare's flags",
-     [](const Decoys&) { return answer(syscall(SYS_unshare, 0xffffffff00000000UL | CLONE_NEWUSER)); }},
     {"clone_user", "cannot clone into a user namespace", [](const Decoys&) { return cloned(CLONE_NEWUSER); }},
     {"clone_user_mount", "cannot clone into user and mount namespaces",
      [](const Decoys&) { return cloned(CLONE_NEWUSER | CLONE_NEWNS); }},

@@ -5,10 +5,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -88,6 +88,8 @@ void report(const Probe& probe, const Answer& result) {
 [[noreturn]] void attempt_in_child(const Probe& probe, const Decoys& decoys, int pipe_end) {
   // A group of its own: what a probe leaves running is ended with it.
   setpgid(0, 0);
+  // Where an attacker may do this it may also unmount /proc under the probes that come after.
+  if (unshare(CLONE_NEWNS) == 0) mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   const Answer result = probe.attempt(decoys);
   const std::string line = std::to_string(result.open) + " " + std::to_string(result.error) + " " + result.note;
   const ssize_t written = write(pipe_end, line.data(), line.size());

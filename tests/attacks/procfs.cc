@@ -61,11 +61,15 @@ Answer host_process_by_number(const Decoys& decoys) {
   return open_if(content_of("/proc/" + decoys.text("pid") + "/comm") == decoys.text("process") + "\n");
 }
 
+/// Both files begin their lines with an address, which reads as zeros without the right to see it.
 Answer any_address_in(const char* path) {
   const std::string text = content_of(path);
   if (text.empty()) return answer(-1);
-  for (const char c : text.substr(0, text.find_first_of(" -")))
-    if (c != '0' && c != ' ') return open_if(true, "addresses");
+  for (size_t at = 0; at < text.size() && at < 20000; at = text.find('\n', at) + 1) {
+    const size_t end = text.find_first_of(" \n", text.find_first_not_of(' ', at));
+    if (text.substr(at, end - at).find_first_not_of(" 0-") != std::string::npos) return open_if(true, "addresses");
+    if (text.find('\n', at) == std::string::npos) break;
+  }
   return open_if(false, "addresses are zero");
 }
 
