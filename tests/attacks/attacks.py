@@ -18,6 +18,7 @@ import decoys
 import intended
 import launchers
 import scenarios
+import terminal
 
 
 def parse_arguments():
@@ -65,6 +66,7 @@ class Results:
 
     def __init__(self):
         self.claims = {}
+        self.probes = []
         self.columns = []
         self.cells = {}
         self.skipped = {}
@@ -80,8 +82,9 @@ def title(column):
 
 
 def run_probes(column, workspace, results, only):
-    names = [name for name in results.claims if matches(name, only)] if only else []
-    if only and not names:
+    # Those of the terminal say nothing without one: terminal.py runs them.
+    names = [name for name in results.probes if matches(name, only) and name not in terminal.PROBES]
+    if not names:
         return
     command = [f"{workspace.path}/attack_probe", *names, *workspace.arguments()]
     out, report = column.run(workspace, command)
@@ -118,16 +121,20 @@ def run_column(column, results, arguments, programs):
 
 def run_scenario(scenario, column, results, programs):
     workspace = decoys.Workspace(f"{column.name}-{column.principal}-{scenario.name}", column.owner, programs)
-    before = decoys.host_state(column.groups, workspace)
+    started = time.monotonic()
+    native = column.name.startswith("L")
+    before = decoys.host_state(column.groups, workspace) if native else {}
     try:
         answer = scenario.attempt(column, workspace)
     except Exception as error:  # an attack that can't be carried out proves nothing: that is a failure, not "closed"
         answer = (True, "-", f"could not be tried: {type(error).__name__}: {error}"[:200])
     results.add(title(column), scenario.name, scenario.claim, answer)
-    settled = decoys.wait_for_same(before, column.groups, workspace)
+    settled = decoys.wait_for_same(before, column.groups, workspace) if native else []
     if settled:
         results.changed.setdefault(title(column), []).extend(f"after {scenario.name}: {line}" for line in settled)
     workspace.remove()
+    if time.monotonic() - started > 4:
+        print(f"  {scenario.name} took {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
 
 
 def cell(answer):
@@ -204,11 +211,12 @@ def attack_all(arguments, groups):
     if not os.path.exists(sandbox_run):
         print(f"no {sandbox_run}: only bare and bwrap are attacked")
         sandbox_run = None
-    decoys.plant_all(programs[0])
+    decoys.plant_all(programs[0], launchers.leak_descriptors)
     results = Results()
     for line in subprocess.check_output([programs[0], "--list"], text=True).splitlines():
         name, claim = line.split("\t")
         results.claims[name] = claim
+    results.probes = list(results.claims)
     for column in make_columns(arguments, groups, sandbox_run):
         started = time.monotonic()
         run_column(column, results, arguments, programs)

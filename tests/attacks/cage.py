@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 
 import kernel_calls as kernel
 
@@ -73,10 +74,14 @@ def join(groups, name):
 def remove_cgroups(groups):
     for group in groups:
         for directory, _, _ in os.walk(group, topdown=False):
-            try:
-                os.rmdir(directory)
-            except OSError as error:
-                print(f"left behind: {directory}: {error}", file=sys.stderr)
+            for _ in range(100):
+                try:
+                    os.rmdir(directory)
+                    break
+                except OSError:
+                    time.sleep(0.02)  # its last process is still on its way out
+            else:
+                print(f"left behind: {directory}", file=sys.stderr)
 
 
 def other_mounts():
@@ -164,6 +169,7 @@ def enter(groups, run):
                    kernel.CLONE_NEWUTS)
     init = os.fork()
     if init != 0:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         _, status = os.waitpid(init, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0xff)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -186,6 +192,9 @@ def run_inside(run):
     child = os.fork()
     if child == 0:
         enter(groups, run)
+    # Stopped from outside (a test's timeout): the cage ends with its first process, and what it left is removed.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os.kill(child, signal.SIGKILL))
     _, status = os.waitpid(child, 0)
     for name in set(os.listdir("/tmp")) - before:
         if name.startswith("cordon-cage-"):

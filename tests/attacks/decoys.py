@@ -137,9 +137,10 @@ def plant_system_setuid(probe):
     os.chmod("/usr/local/bin/cordon-planted-setuid", 0o4755)
 
 
-def plant_all(probe):
+def plant_all(probe, leak_descriptors):
     plant_account()
     plant_home()
+    leak_descriptors()
     plant_sockets()
     plant_ipc()
     plant_system_setuid(probe)

@@ -19,12 +19,13 @@ def while_running(look):
         try:
             if not wait_until(lambda: len(running()) >= 4, 5):
                 process.kill()
+                end_survivors()
                 raise RuntimeError(f"did not start: {process.communicate()[0][-300:]}")
             return look(column, running()[0])
         finally:
             process.kill()
-            process.communicate()
             end_survivors()
+            process.communicate()
     return attempt
 
 
@@ -146,8 +147,8 @@ def other_sandbox_visible(column, workspace):
         return verdict("attack_bomb" in out, " ".join(out.split())[:100])
     finally:
         other.kill()
-        other.communicate()
         end_survivors()
+        other.communicate()
 
 
 def path_hijack(column, workspace):

@@ -2,12 +2,13 @@
 import json
 import os
 import subprocess
+import tempfile
 
 import cage
 import decoys
 import kernel_calls as kernel
 
-TIMEOUT = 90
+TIMEOUT = 40
 
 
 def become(principal, groups):
@@ -26,15 +27,10 @@ def become(principal, groups):
 
 
 def leak_descriptors():
-    """fd 9, a secret; fd 11, the host's root directory: what a careless parent leaves open."""
-    secret = os.open(f"{decoys.HOME}/SECRET", os.O_RDONLY)
-    root = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
-    os.dup2(secret, 9)
-    os.dup2(root, 11)
-    if secret not in (9, 11):
-        os.close(secret)
-    if root not in (9, 11):
-        os.close(root)
+    """fd 9, a secret; fd 11, the host's root directory: what a careless parent leaves open. Once, before the runner has
+    other descriptors that these numbers could hit."""
+    os.dup2(os.open(f"{decoys.HOME}/SECRET", os.O_RDONLY), 9)
+    os.dup2(os.open("/", os.O_RDONLY | os.O_DIRECTORY), 11)
 
 
 class Launcher:
@@ -51,7 +47,6 @@ class Launcher:
         settings.setdefault("stdin", subprocess.DEVNULL)
         settings.setdefault("stdout", subprocess.PIPE)
         settings.setdefault("stderr", subprocess.PIPE)
-        leak_descriptors()
         # An ambient capability outlives exec: one that the launcher has must not reach the sandbox.
         ambient = ["setpriv", "--inh-caps=+net_raw", "--ambient-caps=+net_raw"] if self.principal == "root" else []
         line = ambient + self.wrap(workspace, list(command), list(options))
@@ -60,16 +55,18 @@ class Launcher:
                                 preexec_fn=become(self.principal, self.groups), **settings)
 
     def run(self, workspace, command, options=(), **settings):
-        """Gives (stdout, report): the report is the sandbox's own for native, else only the exit code."""
-        process = self.start(workspace, command, options, **settings)
-        try:
-            out, err = process.communicate(timeout=TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return "", {"outcome": "hung", "error": f"no end after {TIMEOUT} s"}
-        out, err = out.decode(errors="replace"), err.decode(errors="replace")
-        return self.read(process.returncode, out, err)
+        """Gives (stdout, report): the report is the sandbox's own for native, else only the exit code. Output goes to
+        files: what survives the run and keeps them open must not keep us waiting."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            process = self.start(workspace, command, options, stdout=out, stderr=err, **settings)
+            try:
+                process.wait(timeout=TIMEOUT)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                return "", {"outcome": "hung", "error": f"no end after {TIMEOUT} s"}
+            texts = [os.pread(file.fileno(), 64 << 20, 0).decode(errors="replace") for file in (out, err)]
+        return self.read(process.returncode, *texts)
 
     def read(self, code, out, err):
         return out, {"outcome": "exited", "exit_code": code, "stderr": err}

@@ -10,15 +10,8 @@ from scenario import (CALIBRATED, NATIVE, Scenario, bomb, closed, end_survivors,
 
 def leaves_survivors(name):
     def attempt(column, workspace):
-        process = column.start(workspace, bomb(workspace, name, 8))
-        out, err = b"", b""
-        try:
-            out, err = process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+        _, report = column.run(workspace, bomb(workspace, name, 8))
         left = survivors()
-        _, report = column.read(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
         started(report)
         return verdict(left, f"{left} survivors")
     return attempt
@@ -57,8 +50,8 @@ def launcher_ended_by(number):
         process = column.start(workspace, bomb(workspace, "daemon_and_stay", 8))
         if not wait_until(lambda: len(running()) >= 4, 5):
             process.kill()
-            out, err = process.communicate()
             end_survivors()
+            out, err = process.communicate()
             raise RuntimeError(f"did not start: {(out + err)[-200:]}")
         os.kill(process.pid, number)
         left = survivors()
@@ -75,8 +68,9 @@ def launcher_killed_early(column, workspace):
         process = column.start(workspace, bomb(workspace, "daemon_and_stay", 8))
         time.sleep(delay / 5000)
         process.kill()
-        process.communicate()
+        process.wait()
         worst = max(worst, survivors())
+        process.communicate()
     return verdict(worst, f"{worst} survivors")
 
 

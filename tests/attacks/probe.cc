@@ -88,6 +88,7 @@ void report(const Probe& probe, const Answer& result) {
 [[noreturn]] void attempt_in_child(const Probe& probe, const Decoys& decoys, int pipe_end) {
   // A group of its own: what a probe leaves running is ended with it.
   setpgid(0, 0);
+  signal(SIGTTOU, SIG_IGN);
   // Where an attacker may do this it may also unmount /proc under the probes that come after.
   if (unshare(CLONE_NEWNS) == 0) mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   const Answer result = probe.attempt(decoys);

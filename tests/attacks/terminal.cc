@@ -41,11 +41,13 @@ constexpr Probe probes[] = {
      [](const Decoys&) { return on_terminal(TIOCSTI, "\v"); }},
     {"terminal_type_high_bits", "cannot hide TIOCSTI behind high bits (CVE-2019-7303)",
      [](const Decoys&) { return on_terminal(TIOCSTI | high_bits, "\v"); }},
+    // A pseudo terminal knows no TIOCLINUX, the console would paste: on a terminal only EPERM shows that a filter
+    // stands.
     {"terminal_paste", "cannot paste by TIOCLINUX",
      [](const Decoys&) {
        const Answer result = on_terminal(TIOCLINUX, "\3");
-       // A pseudo terminal answers EINVAL or ENOTTY where the console would paste: only EPERM shows a filter.
-       return Answer{result.open || result.error == EINVAL, result.error, result.note};
+       const bool terminal = isatty(0) != 0 || isatty(1) != 0 || isatty(2) != 0;
+       return Answer{terminal && result.error != EPERM, result.error, result.note};
      }},
     {"terminal_take", "cannot take the terminal as its own",
      [](const Decoys&) { return on_terminal(TIOCSCTTY, nullptr); }},

@@ -45,8 +45,6 @@ def column_preparation(column):
 
 def start(column, workspace, command, options, slave, take):
     import decoys
-    from launchers import leak_descriptors
-    leak_descriptors()
     return subprocess.Popen(column.wrap(workspace, list(command), list(options)), cwd=workspace.path,
                             env=dict(decoys.ENVIRONMENT), pass_fds=(9, 11), start_new_session=True, preexec_fn=take,
                             stdin=slave, stdout=subprocess.PIPE, stderr=slave)
@@ -93,10 +91,11 @@ def on_terminal_cooked(column, workspace, command, options):
 
 
 SCENARIOS = [
-    *[Scenario(f"{name}_on_pty", claim, probe(name), CALIBRATED, EVERY) for name, claim in (
+    *[Scenario(name, claim, probe(name), CALIBRATED, EVERY) for name, claim in (
         ("terminal_type", "cannot type into the caller's terminal (TIOCSTI)"),
         ("terminal_type_high_bits", "cannot hide TIOCSTI behind high bits (CVE-2019-7303)"),
         ("terminal_paste", "cannot paste by TIOCLINUX"),
+        ("terminal_take", "cannot take the terminal as its own"),
         ("terminal_discipline", "cannot change the terminal's line discipline"),
         ("terminal_opened", "has no controlling terminal of the caller"))],
     Scenario("terminal_settings", "cannot change the terminal's settings", settings_changed, CALIBRATED, EVERY),
