@@ -15,7 +15,8 @@ function(cordon_layer name)
   set(depends ${ARG_DEPENDS})
   list(TRANSFORM depends PREPEND cordon_)
   add_library(cordon_${name} STATIC ${sources})
-  target_include_directories(cordon_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  # Only for "…": our sys/file.h must not be found where <sys/file.h> is meant.
+  target_compile_options(cordon_${name} PUBLIC "SHELL:-iquote ${CMAKE_SOURCE_DIR}/src")
   set_property(GLOBAL APPEND PROPERTY CORDON_LAYERS cordon_${name})
   target_link_libraries(cordon_${name} PUBLIC ${depends} fmt::fmt ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
 

@@ -4,6 +4,7 @@
 namespace cordon::app {
 
 void define_all(CommandLine& line) {
+  define_approver(line);
   define_version(line);
   define_manual(line);
   define_completion(line);

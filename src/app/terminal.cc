@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "app/command_line.h"
 #include "base/text.h"
 
 namespace cordon::app {
@@ -28,6 +29,12 @@ int complain(const Error& error) {
   // The sentence may quote a file or a command: never let those drive the terminal.
   std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << visible(error.sentence, Lines::keep) << '\n';
   return 1;
+}
+
+int finish(const Result<int>& result) {
+  if (result) return *result;
+  complain(result.error());
+  return result.error().fault == Fault::denied ? exit_code::refused : exit_code::trouble;
 }
 
 }  // namespace cordon::app

@@ -16,5 +16,7 @@ bool is_terminal(int descriptor);
 
 /// Writes "cordon: SENTENCE" on stderr; returns the exit code for trouble.
 int complain(const Error& error);
+/// The exit code of a verb: what it returned, or that of its error after saying it (126 when denied, else 1).
+int finish(const Result<int>& result);
 
 }  // namespace cordon::app

@@ -5,6 +5,7 @@
 
 namespace cordon::app {
 
+void define_approver(CommandLine& line);
 void define_version(CommandLine& line);
 void define_manual(CommandLine& line);
 void define_completion(CommandLine& line);

@@ -65,6 +65,16 @@ Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   return Digest(out);
 }
 
+Result<Digest> scrypt(std::string_view passphrase, std::string_view salt) {
+  constexpr std::uint64_t cost = 1U << 15, block_size = 8, parallel = 1, memory_limit = 64U << 20;
+  Digest::Bytes out;
+  if (EVP_PBE_scrypt(passphrase.data(), passphrase.size(), as_bytes(salt), salt.size(), cost, block_size, parallel,
+                     memory_limit, out.data(), out.size()) != 1) {
+    return fail(Fault::unavailable, "cannot hash the passphrase: too little memory");
+  }
+  return Digest(out);
+}
+
 struct Sha256::State {
   ContextHandle context{EVP_MD_CTX_new()};
 };

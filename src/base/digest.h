@@ -35,6 +35,9 @@ class Digest {
 Digest sha256(std::string_view bytes);
 Digest hmac_sha256(std::string_view key, std::string_view bytes);
 
+/// A slow, memory-hard hash for what a person can remember: about 0.1 s and 32 MiB per try.
+Result<Digest> scrypt(std::string_view passphrase, std::string_view salt);
+
 /// Hashes what comes in pieces.
 class Sha256 {
  public:

@@ -1,0 +1,134 @@
+#include "app/presence.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "app/terminal.h"
+#include "base/text.h"
+#include "sys/fd.h"
+#include "sys/file.h"
+
+namespace cordon::app {
+
+namespace {
+
+// /dev/tty and not stdin: what is piped in is not what a person typed.
+Result<sys::Fd> open_terminal() {
+  sys::Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC));
+  if (terminal.get() < 0) return fail(Fault::denied, "there is no terminal to ask on");
+  return terminal;
+}
+
+Result<std::string> read_line(const sys::Fd& terminal) {
+  std::string line;
+  char c = 0;
+  while (line.size() < 1024) {
+    const ssize_t count = ::read(terminal.get(), &c, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return fail(Fault::denied, "no answer");
+    if (c == '\n') return line;
+    line += c;
+  }
+  return fail(Fault::invalid_input, "the answer is too long");
+}
+
+class EchoOff {
+ public:
+  explicit EchoOff(int descriptor) : descriptor_(descriptor) {
+    if (::tcgetattr(descriptor_, &before_) != 0) return;
+    termios quiet = before_;
+    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    changed_ = ::tcsetattr(descriptor_, TCSAFLUSH, &quiet) == 0;
+  }
+  ~EchoOff() {
+    if (changed_) ::tcsetattr(descriptor_, TCSAFLUSH, &before_);
+  }
+  EchoOff(const EchoOff&) = delete;
+  EchoOff& operator=(const EchoOff&) = delete;
+
+ private:
+  int descriptor_;
+  termios before_{};
+  bool changed_ = false;
+};
+
+Result<std::string> given_token(const PresenceOptions& options) {
+  if (!options.token_file.empty()) return std::string(trim(TRY(sys::read_file(options.token_file, 4096))));
+  const char* token = std::getenv("CORDON_APPROVER_TOKEN");
+  return std::string(token == nullptr ? "" : token);
+}
+
+Result<approve::Presence> check_secret(const approve::Approver& approver, std::string_view secret) {
+  if (!TRY(approver.accepts(secret))) return fail(Fault::denied, "that is not the approver's secret");
+  return approver.kind == approve::Approver::Kind::token ? approve::Presence::token : approve::Presence::passphrase;
+}
+
+}  // namespace
+
+void add_presence_options(CLI::App& verb, PresenceOptions& options) {
+  verb.add_option("--token-file", options.token_file, "File with the approver's token (else CORDON_APPROVER_TOKEN)")
+      ->type_name("FILE");
+}
+
+Result<std::string> ask_secret(const std::string& prompt) {
+  const sys::Fd terminal = TRY(open_terminal());
+  CHECK_OK(sys::write_all(terminal, "/dev/tty", prompt));
+  const EchoOff quiet(terminal.get());
+  auto line = read_line(terminal);
+  CHECK_OK(sys::write_all(terminal, "/dev/tty", "\n"));
+  return line;
+}
+
+Result<bool> ask_yes(const std::string& question) {
+  const sys::Fd terminal = TRY(open_terminal());
+  CHECK_OK(sys::write_all(terminal, "/dev/tty", visible(question, Lines::keep) + " [y/N] "));
+  const std::string answer = to_lower(trim(TRY(read_line(terminal))));
+  return answer == "y" || answer == "yes";
+}
+
+Result<approve::Presence> prove_presence(const GlobalOptions& global, const PresenceOptions& options,
+                                         const std::string& question) {
+  const auto approver = TRY(approve::ApproverStore(TRY(state_directory(global))).read());
+  const std::string token = TRY(given_token(options));
+  if (!token.empty()) {
+    if (!approver) return fail(Fault::denied, "no approver is set; run: cordon approver init --unattended");
+    return check_secret(*approver, token);
+  }
+  const bool at_terminal = is_terminal(STDIN_FILENO) && open_terminal().has_value();
+  if (approver && approver->kind == approve::Approver::Kind::passphrase && at_terminal) {
+    return check_secret(*approver, TRY(ask_secret(question + "\nApprover's passphrase: ")));
+  }
+  if (approver || !at_terminal || !global.agent.empty()) {
+    return fail(
+        Fault::denied,
+        "this loosens limits and needs a person: run it at a terminal (after: cordon approver init), or give the "
+        "approver's token by --token-file or CORDON_APPROVER_TOKEN (after: cordon approver init --unattended)");
+  }
+  if (!TRY(ask_yes(question))) return fail(Fault::denied, "not confirmed; nothing was changed");
+  return approve::Presence::confirmed;
+}
+
+Result<std::string> state_directory(const GlobalOptions& global) {
+  std::string path = global.state_dir;
+  if (path.empty()) {
+    const char* state_home = std::getenv("XDG_STATE_HOME");
+    const char* home = std::getenv("HOME");
+    if (state_home != nullptr && *state_home == '/') {
+      path = std::string(state_home) + "/cordon";
+    } else if (home != nullptr && *home == '/') {
+      path = std::string(home) + "/.local/state/cordon";
+    } else if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_dir != nullptr) {
+      path = std::string(me->pw_dir) + "/.local/state/cordon";
+    }
+  }
+  if (path.empty() || path.front() != '/') {
+    return fail(Fault::invalid_input, "the state directory must be an absolute path; give one by --state-dir");
+  }
+  return path;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,30 @@
+// Presence: proof that a person, and not the agent, wants something loosened.
+#pragma once
+
+#include <string>
+
+#include "app/command_line.h"
+#include "approve/approver.h"
+#include "base/result.h"
+
+namespace cordon::app {
+
+struct PresenceOptions {
+  std::string token_file;  // --token-file; else CORDON_APPROVER_TOKEN
+};
+void add_presence_options(CLI::App& verb, PresenceOptions& options);
+
+/// Proves presence or fails with Fault::denied and what to do. `question` is what a person confirms with y/N where
+/// that is enough: at a terminal, not on behalf of an agent, and with no approver set.
+Result<approve::Presence> prove_presence(const GlobalOptions& global, const PresenceOptions& options,
+                                         const std::string& question);
+
+/// Reads a line from the controlling terminal without showing it.
+Result<std::string> ask_secret(const std::string& prompt);
+/// Nothing but y or yes is a yes.
+Result<bool> ask_yes(const std::string& question);
+
+/// `--state-dir`, or $XDG_STATE_HOME/cordon, or ~/.local/state/cordon.
+Result<std::string> state_directory(const GlobalOptions& global);
+
+}  // namespace cordon::app

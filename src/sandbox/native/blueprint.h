@@ -1,0 +1,126 @@
+// One run, worked out to the last path and number before the child exists. The child shares the launcher's memory and
+// may not allocate, so whatever it needs is here and is only read.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sandbox/native/root_tree.h"
+#include "sandbox/weaken.h"
+#include "sys/clone.h"
+#include "sys/fd.h"
+
+namespace cordon::sandbox::native {
+
+/// A host directory or file that appears in the sandbox.
+struct PlacedTree {
+  std::string source;  // host path without leading slash, no symlinks in it
+  std::vector<std::string>
+      targets;  // where it appears, absolute; each further one is a copy of the first, mounts included
+  bool writable = false;
+  bool directory = true;
+  int prepared_tree = -1;  // an id-mapped mount made by the launcher (started by root)
+};
+
+/// Read-only inside the writable workspace: every directory on the way is a mount point, so that none can be moved
+/// away.
+struct ProtectedPath {
+  std::vector<std::string> ancestors;  // relative to the workspace, outermost first
+  std::string path;
+  bool hidden = false;
+  bool directory = false;
+};
+
+struct ResourceLimit {
+  int resource;
+  std::uint64_t value;
+};
+
+/// How far the child is isolated at each level of the ladder.
+struct Ladder {
+  bool user_namespace = true;
+  bool namespaces = true;  // mount, pid, network, ipc, uts, cgroup
+  bool fresh_proc = true;
+  int landlock_abi = 0;  // 0: not there
+};
+
+constexpr std::size_t step_count = 24;
+
+/// Written by the child, read by the launcher after the child is gone or has executed pid 1.
+struct ChildNotes {
+  const char* volatile step = nullptr;  // a literal
+  char object[256] = {};
+  volatile int error = 0;
+  volatile bool isolated = false;
+  bool timed = false;
+  std::array<std::uint64_t, step_count> finished_ns{};
+  std::array<const char*, step_count> step_names{};
+  std::uint32_t steps = 0;
+};
+
+struct Blueprint;
+/// What the child is handed at its start; both outlive its exec.
+struct ChildEntry {
+  const Blueprint* blueprint = nullptr;
+  ChildNotes* notes = nullptr;
+};
+
+struct Blueprint {
+  Ladder ladder;
+  Weakened weakened;
+
+  // Who it is outside; inside it is always 1000.
+  bool maps_written_by_launcher = false;  // started by root
+  std::string uid_map;
+  std::string gid_map;
+  std::uint32_t host_uid = 0;  // L3, L4 started by root: the id to become
+  std::uint32_t host_gid = 0;
+
+  // What it sees.
+  const RootTree* root_tree = nullptr;
+  bool skeleton_ready = false;  // started by a zygote: the root tree is there, host files at /.host
+  std::string scratch_options;  // of the one memory file system behind /tmp, /dev/shm and HOME
+  std::string home_source;      // session directory's home and tmp; empty: in memory
+  std::string tmp_source;
+  int home_tree = -1;  // id-mapped
+  int tmp_tree = -1;
+  std::string gitconfig;          // for a HOME in memory
+  std::vector<PlacedTree> trees;  // workspace first, then binds
+  bool has_workspace = false;
+  bool overlay = false;
+  std::string overlay_upper;  // host directory with upper/ and work/; empty: in memory
+  int overlay_upper_tree = -1;
+  std::vector<ProtectedPath> protected_paths;
+  std::vector<std::string> mount_directories;  // to be made for targets, outermost first
+  bool loopback = false;
+  bool tty = false;
+  int network_namespace = -1;  // a prepared one to enter
+
+  // What it may use.
+  std::vector<ResourceLimit> limits;
+
+  // The second and third lock.
+  std::span<const sock_filter> filter;
+  bool filter_has_listener = false;
+
+  // Its only descriptors.
+  int input = -1;
+  int output = -1;
+  int error = -1;
+  int control = -1;           // the child's end
+  int launcher_control = -1;  // the launcher's end, to be closed
+  int pid1_image = -1;
+  int go = -1;  // readable once the launcher wrote the id maps
+
+  // The child's own memory.
+  bool timed = false;
+  std::vector<sys::ChildStack> stack;
+  ChildEntry entry;
+};
+
+}  // namespace cordon::sandbox::native

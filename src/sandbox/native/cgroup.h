@@ -1,0 +1,73 @@
+// Limits on a whole tree of processes, and what it used: control groups of either version, found by trying.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/profile.h"
+
+namespace cordon::sandbox::native {
+
+struct CgroupReading {
+  std::optional<std::uint64_t> cpu_us;
+  std::optional<std::uint64_t> memory_peak;
+  std::optional<std::uint64_t> processes_peak;
+  std::uint64_t oom_kills = 0;
+  std::uint64_t forks_refused = 0;
+};
+
+/// The control groups of one run, used once: counters of one run are never another's. Removed when destroyed.
+class Cgroup {
+ public:
+  virtual ~Cgroup() = default;
+  virtual Result<void> attach(int pid) = 0;
+  /// Version 2: a descriptor for clone3 to be born into; −1: attach later.
+  virtual int birth_descriptor() const { return -1; }
+  /// Readable (POLLIN or POLLPRI) when the group ran out of memory; −1 without.
+  virtual int oom_descriptor() const { return -1; }
+  virtual void kill() {}
+  virtual CgroupReading read() const = 0;
+  /// False while a process is still in it.
+  virtual bool remove() = 0;
+};
+
+/// What the machine gives to this process.
+class Cgroups {
+ public:
+  virtual ~Cgroups() = default;
+  virtual Result<std::unique_ptr<Cgroup>> create(const Limits& limits) = 0;
+  /// What cannot be limited, each a phrase for a person.
+  virtual std::vector<std::string> missing() const = 0;
+  virtual bool limits_memory() const = 0;
+  virtual bool limits_processes() const = 0;
+};
+
+/// Delegated v2, else v1 controller by controller, else nothing. Makes a group and removes it again to know.
+std::unique_ptr<Cgroups> find_cgroups();
+
+// Parts of find_cgroups.
+std::unique_ptr<Cgroups> find_cgroups_v2();
+std::unique_ptr<Cgroups> find_cgroups_v1();
+
+/// Where a hierarchy is mounted and which group of it this process is in.
+struct Hierarchy {
+  int version;
+  std::vector<std::string> controllers;  // v1
+  std::string own_group;                 // absolute path of our group's directory
+};
+std::vector<Hierarchy> own_hierarchies();
+
+/// "cordon-PID.START-N": names the process that must remove it, so that the next start can tell what was left behind.
+std::string new_group_name();
+/// Removes groups of processes that are gone.
+void sweep_groups(const std::string& parent);
+Result<void> write_control(const std::string& path, const std::string& value);
+std::optional<std::uint64_t> read_number(const std::string& path);
+/// The number after `key ` in a file of such lines.
+std::optional<std::uint64_t> read_keyed(const std::string& path, const std::string& key);
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,151 @@
+// Version 1: each controller is a hierarchy of its own, and each may or may not be ours to use.
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "sandbox/native/cgroup.h"
+#include "sys/fd.h"
+
+namespace cordon::sandbox::native {
+
+namespace {
+
+constexpr const char* wanted[] = {"memory", "pids", "cpu", "cpuacct"};
+
+class CgroupV1 : public Cgroup {
+ public:
+  ~CgroupV1() override { remove(); }
+
+  Result<void> make(const std::map<std::string, std::string>& parents, const Limits& limits) {
+    const std::string name = new_group_name();
+    for (const auto& [controller, parent] : parents) {
+      if (controller == "cpu" && limits.cpus <= 0) continue;
+      if (controller == "cpuacct" && limits.cpu_ms == 0) continue;
+      const std::string path = parent + "/" + name;
+      if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+        return fail(Fault::unavailable, "mkdir {}: {}", path, std::strerror(errno));
+      }
+      paths_[controller] = path;
+    }
+    return set(limits);
+  }
+
+  Result<void> attach(int pid) override {
+    const std::string text = std::to_string(pid);
+    for (const auto& [controller, path] : paths_) CHECK_OK(write_control(path + "/cgroup.procs", text));
+    return {};
+  }
+
+  int oom_descriptor() const override { return oom_event_.get(); }
+
+  CgroupReading read() const override {
+    CgroupReading reading;
+    if (auto path = paths_.find("memory"); path != paths_.end()) {
+      reading.memory_peak = read_number(path->second + "/memory.max_usage_in_bytes");
+      reading.oom_kills = read_keyed(path->second + "/memory.oom_control", "oom_kill").value_or(0);
+    }
+    if (auto path = paths_.find("pids"); path != paths_.end()) {
+      reading.processes_peak = read_number(path->second + "/pids.peak");
+      reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
+    }
+    if (auto path = paths_.find("cpuacct"); path != paths_.end()) {
+      if (auto ns = read_number(path->second + "/cpuacct.usage")) reading.cpu_us = *ns / 1000;
+    }
+    return reading;
+  }
+
+  bool remove() override {
+    std::erase_if(paths_, [](const auto& item) { return ::rmdir(item.second.c_str()) == 0 || errno == ENOENT; });
+    return paths_.empty();
+  }
+
+ private:
+  Result<void> set(const Limits& limits) {
+    if (auto path = paths_.find("memory"); path != paths_.end() && limits.memory_bytes) {
+      const std::string bytes = std::to_string(limits.memory_bytes);
+      CHECK_OK(write_control(path->second + "/memory.limit_in_bytes", bytes));
+      // Where swap is accounted: none beyond the same limit. Where it is not, the file is missing.
+      (void)write_control(path->second + "/memory.memsw.limit_in_bytes", bytes);
+      watch_oom(path->second);
+    }
+    if (auto path = paths_.find("pids"); path != paths_.end() && limits.pids) {
+      CHECK_OK(write_control(path->second + "/pids.max", std::to_string(limits.pids + 1)));
+    }
+    if (auto path = paths_.find("cpu"); path != paths_.end() && limits.cpus > 0) {
+      CHECK_OK(
+          write_control(path->second + "/cpu.cfs_quota_us", std::to_string(static_cast<long>(limits.cpus * 100'000))));
+    }
+    return {};
+  }
+
+  void watch_oom(const std::string& path) {
+    sys::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    sys::Fd control(::open((path + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
+    if (event.get() < 0 || control.get() < 0) return;
+    if (write_control(path + "/cgroup.event_control", fmt::format("{} {}", event.get(), control.get()))) {
+      oom_event_ = std::move(event);
+      oom_control_ = std::move(control);
+    }
+  }
+
+  std::map<std::string, std::string> paths_;  // by controller
+  sys::Fd oom_event_{-1};
+  sys::Fd oom_control_{-1};
+};
+
+class CgroupsV1 : public Cgroups {
+ public:
+  explicit CgroupsV1(std::map<std::string, std::string> parents) : parents_(std::move(parents)) {}
+
+  Result<std::unique_ptr<Cgroup>> create(const Limits& limits) override {
+    auto group = std::make_unique<CgroupV1>();
+    CHECK_OK(group->make(parents_, limits));
+    return group;
+  }
+
+  std::vector<std::string> missing() const override {
+    std::vector<std::string> phrases;
+    if (!limits_memory()) phrases.emplace_back("memory control group: memory is held by a watchdog only");
+    if (!limits_processes()) phrases.emplace_back("pids control group: processes are counted by RLIMIT_NPROC only");
+    return phrases;
+  }
+  bool limits_memory() const override { return parents_.contains("memory"); }
+  bool limits_processes() const override { return parents_.contains("pids"); }
+
+ private:
+  std::map<std::string, std::string> parents_;  // by controller: our own group
+};
+
+/// A real group with a real process in it: that the directory can be made says little.
+bool usable(const std::string& parent) {
+  const std::string path = parent + "/" + new_group_name();
+  if (::mkdir(path.c_str(), 0755) != 0) return false;
+  const bool writable = ::access((path + "/cgroup.procs").c_str(), W_OK) == 0;
+  ::rmdir(path.c_str());
+  return writable;
+}
+
+}  // namespace
+
+std::unique_ptr<Cgroups> find_cgroups_v1() {
+  std::map<std::string, std::string> parents;
+  for (const Hierarchy& hierarchy : own_hierarchies()) {
+    if (hierarchy.version != 1) continue;
+    for (const char* controller : wanted) {
+      const bool holds = std::ranges::find(hierarchy.controllers, controller) != hierarchy.controllers.end();
+      if (!holds || parents.contains(controller)) continue;
+      sweep_groups(hierarchy.own_group);
+      if (usable(hierarchy.own_group)) parents[controller] = hierarchy.own_group;
+    }
+  }
+  if (!parents.contains("memory") && !parents.contains("pids")) return nullptr;
+  return std::make_unique<CgroupsV1>(std::move(parents));
+}
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,44 @@
+// From what is wanted (Profile) to what the child does (Blueprint).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/outcome.h"
+#include "model/profile.h"
+#include "sandbox/native/blueprint.h"
+#include "sandbox/native/placeholders.h"
+
+namespace cordon::sandbox::native {
+
+/// What is the same for every run of one NativeSandbox.
+struct Machine {
+  RootTree root_tree;
+  sys::Fd pid1_image;
+  Ladder ladder;
+  Weakened weakened;
+  std::string state_directory;
+};
+
+/// A blueprint with everything that must live as long as it.
+struct Draft {
+  Blueprint blueprint;
+  std::vector<sys::Fd> trees;  // id-mapped mounts
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::string cwd;
+  std::uint32_t order_flags = 0;
+  std::optional<PlaceholderHold> placeholders;
+};
+
+/// Everything that does not belong to one command: what a warm slot can prepare ahead.
+Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const Machine& machine);
+/// The command's own part.
+void draft_command(const Profile& profile, const Machine& machine, Draft& draft);
+
+/// The short list of variables, then the profile's own; without those that make bash or the loader do something else.
+std::vector<std::string> environment_of(const Profile& profile, const std::string& home, const std::string& temporary);
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,106 @@
+#include "sandbox/native/landlock_domain.h"
+
+#include <cerrno>
+
+#include "sandbox/native/child.h"
+#include "sandbox/native/landlock_rules.h"
+#include "sys/landlock.h"
+
+namespace cordon::sandbox::native {
+
+using namespace sys;
+
+namespace {
+
+const std::uint64_t reading = landlock_rights(FileAccess::read_execute);
+const std::uint64_t changing = landlock_rights(FileAccess::write_execute);
+const std::uint64_t device = landlock_rights(FileAccess::device);
+
+struct KernelRule {
+  std::uint64_t rights;
+  std::int32_t descriptor;
+} __attribute__((packed));
+
+struct Attributes {
+  std::uint64_t files;
+  std::uint64_t network;
+  std::uint64_t scopes;
+};
+
+class Domain {
+ public:
+  Domain(Child& child, long ruleset, std::uint64_t handled) : child_(child), ruleset_(ruleset), handled_(handled) {}
+
+  bool allow(const char* path, std::uint64_t rights) {
+    long fd = raw::open(AT_FDCWD, path, O_PATH);
+    if (fd == -ENOENT) return true;
+    if (!child_.ok(fd, "open for Landlock", path)) return false;
+    struct stat status {};
+    long result = raw::stat_at(static_cast<int>(fd), "", status, AT_EMPTY_PATH);
+    if (result == 0) {
+      const std::uint64_t fitting = S_ISDIR(status.st_mode) ? rights : rights & landlock::file_rights;
+      const KernelRule rule{fitting & handled_, static_cast<std::int32_t>(fd)};
+      result = raw::call(SYS_landlock_add_rule, ruleset_, 1, raw::address(&rule), 0);
+    }
+    raw::close(fd);
+    return child_.ok(result, "landlock_add_rule", path);
+  }
+
+ private:
+  Child& child_;
+  long ruleset_;
+  std::uint64_t handled_;
+};
+
+bool allow_new_root(Child& child, Domain& domain) {
+  if (!domain.allow("/", reading)) return false;
+  for (const char* path : {"/tmp", "/dev/shm", home_directory}) {
+    if (!domain.allow(path, changing)) return false;
+  }
+  for (const char* path :
+       {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"}) {
+    if (!domain.allow(path, device)) return false;
+  }
+  for (const PlacedTree& tree : child.plan.trees) {
+    if (!tree.writable) continue;
+    for (const std::string& target : tree.targets) {
+      if (!domain.allow(target.c_str(), changing)) return false;
+    }
+  }
+  return true;
+}
+
+/// Level L4: there is no new root, so this is the only lock and lists what may be read, too.
+bool allow_host_root(Child& child, Domain& domain) {
+  for (const RootTree::Entry& entry : child.plan.root_tree->entries) {
+    if (entry.kind != RootTree::Entry::Kind::link && !domain.allow(entry.path.c_str(), reading)) return false;
+  }
+  if (!domain.allow("/proc", landlock_rights(FileAccess::read))) return false;
+  for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}) {
+    if (!domain.allow(path, device)) return false;
+  }
+  for (const PlacedTree& tree : child.plan.trees) {
+    if (!domain.allow(tree.targets.front().c_str(), tree.writable ? changing : reading)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool enter_landlock(Child& child) {
+  const Blueprint& plan = child.plan;
+  if (plan.ladder.landlock_abi <= 0 || plan.weakened.landlock()) return true;
+  const landlock::Rights offered = landlock::offered_by(plan.ladder.landlock_abi);
+  // An empty network namespace reaches nothing; with loopback, ports of its own may be used.
+  const Attributes attributes{offered.files, plan.loopback ? 0 : offered.network, offered.scopes};
+  const long size = plan.ladder.landlock_abi >= 6 ? 24 : plan.ladder.landlock_abi >= 4 ? 16 : 8;
+  long ruleset = raw::call(SYS_landlock_create_ruleset, raw::address(&attributes), size, 0);
+  if (!child.ok(ruleset, "landlock_create_ruleset")) return false;
+  Domain domain(child, ruleset, offered.files);
+  if (!(plan.ladder.namespaces ? allow_new_root(child, domain) : allow_host_root(child, domain))) return false;
+  long bound = raw::call(SYS_landlock_restrict_self, ruleset, 0);
+  raw::close(ruleset);
+  return child.ok(bound, "landlock_restrict_self");
+}
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,278 @@
+#include "sandbox/native/launcher.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sandbox/native/isolate.h"
+#include "sandbox/native/passed_fd.h"
+#include "sandbox/native/user_namespace.h"
+
+namespace cordon::sandbox::native {
+
+namespace {
+
+constexpr std::uint64_t clear_signal_handlers = 0x100000000ULL;  // CLONE_CLEAR_SIGHAND
+constexpr std::uint64_t into_cgroup = 0x200000000ULL;            // CLONE_INTO_CGROUP
+constexpr std::size_t stack_bytes = 128 * 1024;
+
+/// A child that shares our memory must not run our signal handlers.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+struct Pair {
+  sys::Fd first;
+  sys::Fd second;
+};
+
+Result<Pair> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Fault::unavailable, "pipe2: {}", std::strerror(errno));
+  return Pair{sys::Fd(ends[0]), sys::Fd(ends[1])};
+}
+
+Result<Pair> make_control() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return fail(Fault::unavailable, "socketpair: {}", std::strerror(errno));
+  }
+  return Pair{sys::Fd(ends[0]), sys::Fd(ends[1])};
+}
+
+void never_block(const sys::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
+
+/// The child's ends; they close here once it has its own copies.
+struct ChildEnds {
+  std::vector<sys::Fd> held;
+  int hold(sys::Fd fd) {
+    held.push_back(std::move(fd));
+    return held.back().get();
+  }
+};
+
+Result<void> open_streams(const LaunchRequest& request, Launched& launched, ChildEnds& ends) {
+  Blueprint& plan = *request.blueprint;
+  if (plan.tty) return {};
+  if (request.input == InputKind::pipe) {
+    Pair input = TRY(make_pipe());
+    plan.input = ends.hold(std::move(input.first));
+    never_block(input.second);
+    launched.pipes.input = std::move(input.second);
+  } else {
+    int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null < 0) return fail(Fault::unavailable, "open /dev/null: {}", std::strerror(errno));
+    plan.input = ends.hold(sys::Fd(null));
+  }
+  Pair output = TRY(make_pipe());
+  Pair error = TRY(make_pipe());
+  plan.output = ends.hold(std::move(output.second));
+  plan.error = ends.hold(std::move(error.second));
+  never_block(output.first);
+  never_block(error.first);
+  launched.pipes.output = std::move(output.first);
+  launched.pipes.error = std::move(error.first);
+  return {};
+}
+
+std::uint64_t clone_flags(const Blueprint& plan) {
+  std::uint64_t flags = CLONE_VM | CLONE_PIDFD | clear_signal_handlers;
+  if (!plan.ladder.namespaces) return flags;
+  flags |= CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  if (plan.network_namespace < 0) flags |= CLONE_NEWNET;
+  if (plan.ladder.user_namespace && !plan.skeleton_ready) flags |= CLONE_NEWUSER;
+  return flags;
+}
+
+std::uint64_t microseconds(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
+}
+
+LaunchTrouble trouble_at(const char* step, int error) {
+  return {step, error, {Fault::unavailable, fmt::format("sandbox: {}: {}", step, std::strerror(error))}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTrouble& trouble) {
+  Blueprint& plan = *request.blueprint;
+  auto launched = std::make_unique<Launched>();
+  ChildEnds ends;
+  CHECK_OK(open_streams(request, *launched, ends));
+  Pair control = TRY(make_control());
+  Pair go = TRY(make_pipe());
+  plan.control = ends.hold(std::move(control.second));
+  plan.launcher_control = control.first.get();
+  plan.go = ends.hold(std::move(go.first));
+  launched->control = std::move(control.first);
+  launched->notes.timed = plan.timed;
+
+  // The stack must outlive the child's use of it, which ends with its exec.
+  plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
+  plan.entry = {&plan, &launched->notes};
+  int pidfd = -1;
+  sys::CloneArguments arguments;
+  arguments.flags = clone_flags(plan) | (request.cgroup >= 0 ? into_cgroup : 0);
+  arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  arguments.stack = plan.stack.back().base();
+  arguments.stack_size = plan.stack.back().size();
+  arguments.cgroup = request.cgroup >= 0 ? static_cast<std::uint64_t>(request.cgroup) : 0;
+  long pid;
+  {
+    SignalsBlocked blocked;
+    pid = sys::cordon_clone3_call(&arguments, sizeof arguments, isolate_and_become_pid1, &plan.entry);
+  }
+  if (pid < 0) {
+    trouble = trouble_at("clone3", static_cast<int>(-pid));
+    return tl::make_unexpected(trouble.sentence);
+  }
+  launched->pid = static_cast<int>(pid);
+  launched->pidfd = sys::Fd(pidfd);
+  if (plan.maps_written_by_launcher && !plan.skeleton_ready) {
+    auto written = write_maps(launched->pid, plan);
+    if (!written) {
+      launched->kill();
+      launched->reap(std::chrono::seconds(5));
+      trouble = {"write id map", EPERM, written.error()};
+      return tl::make_unexpected(written.error());
+    }
+    [[maybe_unused]] ssize_t told = ::write(go.second.get(), "g", 1);
+  }
+  return launched;
+}
+
+Result<std::optional<PidOneMessage>> Launched::receive() {
+  PidOneMessage message{};
+  iovec bytes{&message.report, sizeof message.report};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &bytes;
+  header.msg_iovlen = 1;
+  header.msg_control = space;
+  header.msg_controllen = sizeof space;
+  ssize_t got;
+  do {
+    got = ::recvmsg(control->get(), &header, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got == 0 || (got < 0 && errno == ECONNRESET)) return std::optional<PidOneMessage>();
+  if (got != static_cast<ssize_t>(sizeof message.report)) {
+    return fail(Fault::internal, "control socket of the sandbox: {}", got < 0 ? std::strerror(errno) : "cut message");
+  }
+  if (cmsghdr* passed = CMSG_FIRSTHDR(&header); passed && passed->cmsg_type == SCM_RIGHTS) {
+    message.descriptor = sys::Fd(*reinterpret_cast<int*>(CMSG_DATA(passed)));
+  }
+  return std::optional<PidOneMessage>(std::move(message));
+}
+
+Result<void> Launched::wait_until_ready(const Blueprint& plan, LaunchTrouble& trouble) {
+  (void)plan;
+  for (;;) {
+    auto message = TRY(receive());
+    if (!message) break;
+    if (message->report.kind == ReportKind::ready) return {};
+    const auto kind = static_cast<std::uint32_t>(message->report.kind);
+    if (kind == static_cast<std::uint32_t>(PassedFd::terminal)) terminal = std::move(message->descriptor);
+    if (kind == static_cast<std::uint32_t>(PassedFd::listener)) listener = std::move(message->descriptor);
+  }
+  reap(std::chrono::seconds(5));
+  const char* step = notes.step ? notes.step : "pid 1 did not come up";
+  trouble = trouble_at(step, notes.error);
+  if (notes.object[0]) {
+    trouble.sentence.sentence = fmt::format("sandbox: {} {}: {}", step, notes.object, std::strerror(notes.error));
+  }
+  return tl::make_unexpected(trouble.sentence);
+}
+
+Result<void> Launched::send_orders(const std::string& orders) {
+  std::size_t sent = 0;
+  while (sent < orders.size()) {
+    ssize_t count = ::send(control->get(), orders.data() + sent, orders.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(Fault::internal, "send orders to the sandbox: {}", std::strerror(errno));
+    sent += static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+void Launched::kill() {
+  if (pidfd) ::syscall(SYS_pidfd_send_signal, pidfd->get(), SIGKILL, nullptr, 0);
+}
+
+bool Launched::reap(std::chrono::milliseconds patience) {
+  if (!pidfd) return true;
+  pollfd ended{pidfd->get(), POLLIN, 0};
+  int ready;
+  do {
+    ready = ::poll(&ended, 1, static_cast<int>(patience.count()));
+  } while (ready < 0 && errno == EINTR);
+  if (ready <= 0) return false;
+  if (ours_to_reap) {
+    siginfo_t info{};
+    rusage usage{};
+    constexpr int by_pidfd = 3;  // P_PIDFD
+    ::syscall(SYS_waitid, by_pidfd, pidfd->get(), &info, WEXITED | __WALL, &usage);
+    cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+    peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  }
+  pidfd.reset();
+  return true;
+}
+
+std::string encode_orders(const Profile& profile, const std::vector<std::string>& arguments,
+                          const std::vector<std::string>& environment, const std::string& cwd, std::uint32_t flags) {
+  std::string strings;
+  auto add = [&](const std::string& text) {
+    // A NUL would end the string for the program anyway: whatever follows must not become another argument.
+    strings.append(text.c_str());
+    strings.push_back('\0');
+  };
+  add(cwd);
+  add(profile.program.shell_text ? "/bin/bash" : arguments.front());
+  std::string search = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with("PATH=")) search = variable.substr(5);
+  }
+  add(search);
+  for (const std::string& argument : arguments) add(argument);
+  for (const std::string& variable : environment) add(variable);
+
+  Orders orders{};
+  orders.magic = orders_magic;
+  orders.flags = flags;
+  orders.bytes = static_cast<std::uint32_t>(strings.size());
+  orders.arguments = static_cast<std::uint32_t>(arguments.size());
+  orders.variables = static_cast<std::uint32_t>(environment.size());
+  if (profile.program.expected) {
+    const FileIdentity& expected = *profile.program.expected;
+    orders.flags |= order_compare;
+    orders.expected_device = expected.device;
+    orders.expected_inode = expected.inode;
+    orders.expected_size = expected.size;
+    orders.expected_mtime_ns = expected.mtime_ns;
+    orders.expected_ctime_ns = expected.ctime_ns;
+  }
+  std::string message(reinterpret_cast<const char*>(&orders), sizeof orders);
+  return message + strings;
+}
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,80 @@
+// Starting the child that becomes a sandbox, and talking to it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/profile.h"
+#include "sandbox/native/blueprint.h"
+#include "sandbox/native/pid1/orders.h"
+#include "sys/clone.h"
+#include "sys/fd.h"
+
+namespace cordon::sandbox::native {
+
+/// The launcher's ends of a sandbox's pipes.
+struct Pipes {
+  std::optional<sys::Fd> input;  // to write stdin to
+  std::optional<sys::Fd> output;
+  std::optional<sys::Fd> error;
+};
+
+/// Something that went wrong before the program ran, and where: levels of the ladder are chosen by it.
+struct LaunchTrouble {
+  std::string step;
+  int error = 0;
+  Error sentence;
+};
+
+/// One message from pid 1, with the descriptor that came with it.
+struct PidOneMessage {
+  Report report;
+  std::optional<sys::Fd> descriptor;
+};
+
+/// A sandbox from clone to the end of its pid 1.
+class Launched {
+ public:
+  int pid = -1;  // of its pid 1, as seen from here
+  std::optional<sys::Fd> pidfd;
+  std::optional<sys::Fd> control;
+  std::optional<sys::Fd> terminal;  // the master of its pty
+  std::optional<sys::Fd> listener;  // for refused calls
+  Pipes pipes;
+  ChildNotes notes;
+  bool ours_to_reap = true;  // false: a zygote's child
+  std::uint64_t cpu_us = 0;  // of all that were in it; known after reap
+  std::uint64_t peak_rss_bytes = 0;
+
+  /// The next message; nothing when pid 1 is gone.
+  Result<std::optional<PidOneMessage>> receive();
+  /// Waits until pid 1 is ready for orders.
+  Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
+  Result<void> send_orders(const std::string& orders);
+  void kill();
+  /// Waits for the end of pid 1, and with it of all that were in the sandbox; false when it takes longer.
+  bool reap(std::chrono::milliseconds patience);
+};
+
+/// How stdin, stdout and stderr are given.
+enum class InputKind { null, pipe };
+
+struct LaunchRequest {
+  Blueprint* blueprint;
+  InputKind input = InputKind::null;
+  int cgroup = -1;  // a v2 cgroup to be born into
+};
+
+/// Clones in the calling thread, which must outlive the sandbox: the signal of a parent's death is a thread's.
+/// Returns as soon as the child exists; until it is ready, blueprint and result stay where they are.
+Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTrouble& trouble);
+
+/// The message that starts the program.
+std::string encode_orders(const Profile& profile, const std::vector<std::string>& arguments,
+                          const std::vector<std::string>& environment, const std::string& cwd, std::uint32_t flags);
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,52 @@
+// What passes over the control socket between the launcher and pid 1 of a sandbox. Both sides are of one build.
+#pragma once
+
+#include <cstdint>
+
+namespace cordon::sandbox::native {
+
+constexpr int control_fd = 3;
+constexpr std::uint32_t orders_magic = 0x43724431;
+
+enum OrderFlags : std::uint32_t {
+  order_controlling_tty = 1u << 0,  // stdin becomes the controlling terminal
+  order_compare = 1u << 1,          // the program must be `expected`, and is executed by the descriptor that was compared
+  order_subreaper = 1u << 2,        // there is no pid namespace: collect orphans
+  order_stay_dumpable = 1u << 3,    // for tests only (WithoutInitHygiene)
+};
+
+/// The launcher's only message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
+/// directory, program, search path, every argument, every variable.
+struct Orders {
+  std::uint32_t magic;
+  std::uint32_t flags;
+  std::uint32_t bytes;
+  std::uint32_t arguments;
+  std::uint32_t variables;
+  std::uint32_t reserved;
+  std::uint64_t expected_device;
+  std::uint64_t expected_inode;
+  std::uint64_t expected_size;
+  std::int64_t expected_mtime_ns;
+  std::int64_t expected_ctime_ns;
+};
+
+enum class ReportKind : std::uint32_t {
+  ready = 1,  // isolated; waits for orders
+  failed,     // `value` says at which step, `error` is the errno; nothing ran
+  started,    // the program was executed
+  ended,      // `value` is the wait status of the program; everything else is dead and reaped
+};
+
+enum class FailedAt : std::int32_t { orders = 1, working_directory, program_missing, program_differs, exec, fork };
+
+struct Report {
+  ReportKind kind;
+  std::int32_t value;
+  std::int32_t error;
+  std::uint32_t reserved;
+  std::uint64_t cpu_us;         // of all that was reaped
+  std::uint64_t peak_rss_bytes;  // of the largest single process
+};
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,47 @@
+// Protected paths of a workspace: what is there is mounted read-only; what is not there yet is held by an empty
+// placeholder, because a mount needs something to stand on. Each is written to a journal before it is made and swept by
+// the last run that holds it, or by the next start if that run was killed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/outcome.h"
+#include "model/profile.h"
+#include "sandbox/native/blueprint.h"
+#include "sys/fd.h"
+
+namespace cordon::sandbox::native {
+
+/// The protection of one workspace for one run.
+class PlaceholderHold {
+ public:
+  /// `state_directory` holds the journal; without one, a protected path that is missing is an error.
+  static Result<PlaceholderHold> take(const Workspace& workspace, const std::string& state_directory);
+  PlaceholderHold(PlaceholderHold&&) = default;
+  PlaceholderHold& operator=(PlaceholderHold&&) = default;
+
+  const std::vector<ProtectedPath>& paths() const { return paths_; }
+
+  /// After the run: sweeps what nobody else holds, and moves away what appeared where nothing may.
+  std::vector<Quarantined> release();
+
+ private:
+  PlaceholderHold() = default;
+  struct Watched {
+    std::string path;  // relative; it could not be held because its directory did not exist, or it is a link
+    std::string link;  // what the link led to; empty: nothing was there
+  };
+  std::string workspace_;
+  std::string state_directory_;
+  std::vector<ProtectedPath> paths_;
+  std::vector<std::string> held_;  // journal directories
+  std::vector<Watched> watched_;
+};
+
+/// Sweeps what runs that were killed left behind. Called at start.
+void sweep_placeholders(const std::string& state_directory);
+
+}  // namespace cordon::sandbox::native

@@ -1,0 +1,155 @@
+#include "sandbox/native/root_tree.h"
+
+#include <fnmatch.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sandbox/native/child.h"
+#include "sandbox/native/mounts.h"
+
+namespace cordon::sandbox::native {
+
+using namespace sys;
+
+namespace {
+
+// On a merged /usr most of these are links and cost no mount.
+constexpr const char* system_paths[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+
+// What programs read from /etc to work at all. Left out on purpose: everything that names users, hosts, mounts, keys or
+// services of this machine, and gitconfig, npmrc, pip.conf, netrc, which may hold credentials.
+constexpr const char* etc_patterns[] = {
+    "ld.so.cache",  "ld.so.conf", "ld.so.conf.d", "ssl",      "pki",       "ca-certificates", "ca-certificates.conf",
+    "alternatives", "localtime",  "timezone",     "terminfo", "fonts",     "mime.types",      "magic",
+    "magic.mime",   "services",   "protocols",    "rpc",      "java-*",    "python3*",        "perl",
+    "os-release",   "debian_version", "locale.alias", "inputrc", "xattr.conf", "crypto-policies", "fpc*.cfg",
+};
+
+bool wanted(const std::string& name) {
+  return std::ranges::any_of(etc_patterns, [&](const char* pattern) { return ::fnmatch(pattern, name.c_str(), 0) == 0; });
+}
+
+void add_entry(RootTree& tree, const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return;
+  RootTree::Entry entry{RootTree::Entry::Kind::file, path, path.substr(1), ""};
+  if (S_ISLNK(status.st_mode)) {
+    std::error_code error;
+    entry.kind = RootTree::Entry::Kind::link;
+    entry.link = std::filesystem::read_symlink(path, error);
+    if (error) return;
+  } else if (S_ISDIR(status.st_mode)) {
+    entry.kind = RootTree::Entry::Kind::directory;
+  } else if (!S_ISREG(status.st_mode)) {
+    return;
+  }
+  tree.entries.push_back(std::move(entry));
+}
+
+RootTree::Generated passwd_file() {
+  std::string user(user_name);
+  return {"/etc/passwd", "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" + user + ":x:1000:1000:" + user + ":" +
+                             home_directory + ":/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"};
+}
+
+}  // namespace
+
+RootTree RootTree::discover() {
+  RootTree tree;
+  tree.directories = {"/etc",  "/proc",      "/dev",     "/dev/pts", "/dev/shm", "/tmp", "/var", "/run", "/home",
+                      home_directory, "/workspace", "/agent", "/.scratch", "/.lower", "/.upper"};
+  for (const char* path : system_paths) add_entry(tree, path);
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& item : std::filesystem::directory_iterator("/etc", error)) names.push_back(item.path().filename());
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    if (wanted(name)) add_entry(tree, "/etc/" + name);
+  }
+  tree.entries.push_back({Entry::Kind::link, "/var/tmp", "", "/tmp"});
+  tree.files = {
+      passwd_file(),
+      {"/etc/group", std::string("root:x:0:\n") + user_name + ":x:1000:\nnogroup:x:65534:\n"},
+      {"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n"},
+      {"/etc/hostname", "sandbox\n"},
+      {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"},
+      {"/etc/shells", "/bin/sh\n/bin/bash\n"},
+      {"/.empty", ""},
+  };
+  return tree;
+}
+
+namespace {
+
+bool enter_new_file_system(Child& child) {
+  if (!child.ok(raw::mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), "make mounts private", "/")) return false;
+  // Any directory that exists everywhere will do: after the pivot it is uncovered again.
+  const char* place = "/usr";
+  if (!mount_memory(child, place, "size=4m,nr_inodes=4096,mode=755")) return false;
+  if (!child.ok(raw::call(SYS_chdir, raw::address(place)), "chdir", place)) return false;
+  if (!child.ok(raw::mkdir(AT_FDCWD, ".host", 0755), "mkdir", ".host")) return false;
+  if (!child.ok(raw::call(SYS_pivot_root, raw::address("."), raw::address(".host")), "pivot_root")) return false;
+  return child.ok(raw::call(SYS_chdir, raw::address("/")), "chdir", "/");
+}
+
+bool write_file(Child& child, const char* path, const std::string& content) {
+  long fd = raw::open(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (!child.ok(fd, "create", path)) return false;
+  long written = raw::write(fd, content.data(), static_cast<long>(content.size()));
+  raw::close(fd);
+  return child.ok(written, "write", path);
+}
+
+bool place(Child& child, const RootTree::Entry& entry) {
+  const char* path = entry.path.c_str();
+  switch (entry.kind) {
+    case RootTree::Entry::Kind::link:
+      return child.ok(raw::symlink(entry.link.c_str(), AT_FDCWD, path), "symlink", path);
+    case RootTree::Entry::Kind::directory:
+      if (!child.ok(raw::mkdir(AT_FDCWD, path, 0755), "mkdir", path)) return false;
+      break;
+    case RootTree::Entry::Kind::file: {
+      long fd = raw::open(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+      if (!child.ok(fd, "create", path)) return false;
+      raw::close(fd);
+      break;
+    }
+  }
+  return bind(child, child.host, entry.source.c_str(), path, guarded_read_only);
+}
+
+}  // namespace
+
+bool build_root(Child& child) {
+  if (!child.plan.skeleton_ready && !enter_new_file_system(child)) return false;
+  long host = raw::open(AT_FDCWD, "/.host", O_PATH | O_DIRECTORY);
+  if (!child.ok(host, "open", "/.host")) return false;
+  child.host = static_cast<int>(host);
+  if (child.plan.skeleton_ready) return true;
+
+  for (const std::string& directory : child.plan.root_tree->directories) {
+    if (!child.ok(raw::mkdir(AT_FDCWD, directory.c_str(), 0755), "mkdir", directory.c_str())) return false;
+  }
+  for (const RootTree::Entry& entry : child.plan.root_tree->entries) {
+    if (!place(child, entry)) return false;
+  }
+  for (const RootTree::Generated& file : child.plan.root_tree->files) {
+    if (!write_file(child, file.path.c_str(), file.content)) return false;
+  }
+  return true;
+}
+
+bool seal_root(Child& child) {
+  raw::close(child.host);
+  child.host = -1;
+  if (!child.ok(raw::umount("/.host", MNT_DETACH), "detach the host's files", "/.host")) return false;
+  if (child.plan.weakened.read_only()) return true;
+  const raw::MountAttributes read_only{.set = raw::mount_read_only};
+  return child.ok(raw::mount_setattr(AT_FDCWD, "/", 0, read_only), "make the root read-only", "/");
+}
+
+}  // namespace cordon::sandbox::native

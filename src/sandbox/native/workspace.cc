@@ -1,0 +1,165 @@
+#include "sandbox/native/workspace.h"
+
+#include <sys/mount.h>
+
+#include <cerrno>
+
+#include "sandbox/native/child.h"
+#include "sandbox/native/mounts.h"
+#include "sandbox/native/protected_paths.h"
+
+namespace cordon::sandbox::native {
+
+using namespace sys;
+
+namespace {
+
+struct PathBuffer {
+  char text[4096];
+  bool assign(const char* first, const char* second) {
+    std::size_t used = 0;
+    for (const char* part : {first, second}) {
+      for (; *part; ++part) {
+        if (used + 1 >= sizeof text) return false;
+        text[used++] = *part;
+      }
+    }
+    text[used] = 0;
+    return true;
+  }
+};
+
+/// Makes every directory of the path, and at its end a directory or an empty file.
+bool make_target(Child& child, const char* prefix, const char* path, bool directory) {
+  PathBuffer buffer;
+  if (!buffer.assign(prefix, path)) return child.ok(-ENAMETOOLONG, "mkdir", path);
+  for (char* cursor = buffer.text + raw::length(prefix) + 1; *cursor; ++cursor) {
+    if (*cursor != '/') continue;
+    *cursor = 0;
+    long made = raw::mkdir(AT_FDCWD, buffer.text, 0755);
+    *cursor = '/';
+    if (made < 0 && made != -EEXIST && made != -EROFS) return child.ok(made, "mkdir", path);
+  }
+  struct stat status {};
+  if (raw::stat_at(AT_FDCWD, buffer.text, status, AT_SYMLINK_NOFOLLOW) == 0) return true;
+  if (directory) return child.ok(raw::mkdir(AT_FDCWD, buffer.text, 0755), "mkdir", path);
+  long fd = raw::open(AT_FDCWD, buffer.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (!child.ok(fd, "create", path)) return false;
+  raw::close(fd);
+  return true;
+}
+
+/// "/home/x/y" → "/home"
+bool top_of(const char* path, PathBuffer& top) {
+  std::size_t used = 0;
+  do {
+    if (used + 1 >= sizeof top.text) return false;
+    top.text[used] = path[used];
+    ++used;
+  } while (path[used] && path[used] != '/');
+  top.text[used] = 0;
+  return path[used] == '/';
+}
+
+bool starts_with(const char* path, const char* prefix) {
+  while (*prefix) {
+    if (*path++ != *prefix++) return false;
+  }
+  return true;
+}
+
+long open_source(Child& child, const PlacedTree& tree) {
+  if (tree.prepared_tree >= 0) return tree.prepared_tree;
+  long source = open_resolved(child, tree.source.c_str());
+  if (!child.ok(source, "open (a symbolic link on the way, or gone)", tree.source.c_str())) return source;
+  unsigned flags = raw::open_tree_clone | raw::at_recursive | raw::at_empty_path;
+  long copy = raw::open_tree(static_cast<int>(source), "", flags);
+  raw::close(source);
+  child.ok(copy, "open_tree", tree.source.c_str());
+  return copy;
+}
+
+bool mount_overlay(Child& child, int lower, const char* target) {
+  if (!attach(child, lower, "/.lower", guarded_read_only)) return false;
+  const char* options = "userxattr,lowerdir=/.lower,upperdir=/.scratch/upper,workdir=/.scratch/work";
+  const bool on_disk = !child.plan.overlay_upper.empty();
+  if (on_disk) {
+    options = "userxattr,lowerdir=/.lower,upperdir=/.upper/upper,workdir=/.upper/work";
+    if (child.plan.overlay_upper_tree >= 0) {
+      if (!attach(child, child.plan.overlay_upper_tree, "/.upper", guarded)) return false;
+    } else {
+      long upper = open_resolved(child, child.plan.overlay_upper.c_str());
+      if (!child.ok(upper, "open", child.plan.overlay_upper.c_str())) return false;
+      if (!bind(child, static_cast<int>(upper), "", "/.upper", guarded)) return false;
+      raw::close(upper);
+    }
+  }
+  if (!child.ok(raw::mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV, options), "mount overlay", target)) return false;
+  // The overlay holds its layers by itself; by their names the program could go around it.
+  if (on_disk && !child.ok(raw::umount("/.upper", MNT_DETACH), "detach", "/.upper")) return false;
+  return child.ok(raw::umount("/.lower", MNT_DETACH), "detach", "/.lower");
+}
+
+bool place_tree(Child& child, const PlacedTree& tree, bool is_workspace) {
+  const char* target = tree.targets.front().c_str();
+  if (!make_target(child, "", target, tree.directory)) return false;
+  long source = open_source(child, tree);
+  if (source < 0) return false;
+  bool placed;
+  if (is_workspace && child.plan.overlay) {
+    placed = mount_overlay(child, static_cast<int>(source), target);
+  } else {
+    placed = attach(child, static_cast<int>(source), target, tree.writable ? guarded : guarded_read_only);
+  }
+  raw::close(source);
+  if (placed && is_workspace && !child.plan.weakened.protected_paths()) placed = mount_protected_paths(child, target);
+  for (std::size_t i = 1; placed && i < tree.targets.size(); ++i) {
+    const char* other = tree.targets[i].c_str();
+    placed = make_target(child, "", other, tree.directory) && bind(child, AT_FDCWD, target, other, 0);
+  }
+  return placed;
+}
+
+}  // namespace
+
+bool make_mount_points(Child& child) {
+  if (!child.plan.skeleton_ready) return true;
+  const char* inside = "/.scratch/mounts";
+  for (const PlacedTree& tree : child.plan.trees) {
+    for (const std::string& target : tree.targets) {
+      PathBuffer top;
+      if (!top_of(target.c_str(), top) || starts_with(target.c_str(), "/tmp/")) continue;
+      if (!make_target(child, inside, target.c_str(), tree.directory)) return false;
+    }
+  }
+  PathBuffer made;
+  for (const PlacedTree& tree : child.plan.trees) {
+    for (const std::string& target : tree.targets) {
+      PathBuffer top;
+      if (!top_of(target.c_str(), top) || starts_with(target.c_str(), "/tmp/")) continue;
+      struct stat before {};
+      struct stat own {};
+      if (!made.assign(inside, top.text)) return child.ok(-ENAMETOOLONG, "mkdir", top.text);
+      if (starts_with(target.c_str(), "/home/") && !make_target(child, inside, home_directory, true)) return false;
+      // Two targets may share their first directory: it is bound once.
+      if (raw::stat_at(AT_FDCWD, made.text, own, 0) == 0 && raw::stat_at(AT_FDCWD, top.text, before, 0) == 0 &&
+          own.st_ino == before.st_ino && own.st_dev == before.st_dev) {
+        continue;
+      }
+      if (!bind(child, AT_FDCWD, made.text, top.text, guarded_read_only)) return false;
+    }
+  }
+  return true;
+}
+
+bool place_trees(Child& child) {
+  bool is_workspace = child.plan.has_workspace;
+  for (const PlacedTree& tree : child.plan.trees) {
+    if (!place_tree(child, tree, is_workspace)) return false;
+    is_workspace = false;
+  }
+  // /tmp, /dev/shm and HOME hold on to it; by this name an overlay's layers could be reached.
+  return child.ok(raw::umount("/.scratch", MNT_DETACH), "detach", "/.scratch");
+}
+
+}  // namespace cordon::sandbox::native
