@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -256,12 +257,15 @@ int crash(long, const std::string&) {
   return 0;
 }
 
-/// Only "busy" standing in the way means that the write works once the program has ended (CVE-2019-5736).
+/// "Busy" is told before "read-only" and means that the write works once the program has ended (CVE-2019-5736), unless
+/// the mount is read-only.
 int overwrite_self(long, const std::string&) {
   const int fd = open("/proc/self/exe", O_WRONLY | O_CLOEXEC);
   const int error = fd >= 0 ? 0 : errno;
-  printf("%s\n", error == 0 ? "opened" : strerrorname_np(error));
-  return error == 0 || error == ETXTBSY ? 0 : 3;
+  struct statvfs status {};
+  const bool read_only = statvfs("/proc/self/exe", &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
+  printf("%s%s\n", error == 0 ? "opened" : strerrorname_np(error), read_only ? ", read-only mount" : "");
+  return error == 0 || (error == ETXTBSY && !read_only) ? 0 : 3;
 }
 
 int kill_all(long, const std::string&) {

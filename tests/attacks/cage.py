@@ -20,7 +20,7 @@ PROCESS_BOUND = 3000
 USER_ID = 4242
 FOREIGN_GROUP = 4343  # held by the launcher that root starts; must not reach the sandbox
 CGROUP = "/sys/fs/cgroup"
-SPECIAL = ("/proc", "/sys", "/dev", "/tmp", "/run", "/srv")
+SPECIAL = ("/proc", "/sys", "/dev", "/tmp", "/var/tmp", "/run", "/srv")
 
 
 def write(path, text):
@@ -130,7 +130,7 @@ def make_root():
     kernel.mount("/sys", f"{root}/sys", None, kernel.MS_BIND | kernel.MS_REC)
     kernel.mount("proc", f"{root}/proc", "proc")
     make_devices(f"{root}/dev")
-    for name, mode in (("tmp", "1777"), ("run", "755"), ("srv", "755")):
+    for name, mode in (("tmp", "1777"), ("var/tmp", "1777"), ("run", "755"), ("srv", "755")):
         kernel.mount("tmpfs", f"{root}/{name}", "tmpfs", 0, f"mode={mode},size=2g")
     os.mkdir(f"{root}{CAGE}", 0o755)
     kernel.mount(scratch, f"{root}{CAGE}", None, kernel.MS_BIND)

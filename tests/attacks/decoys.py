@@ -257,7 +257,7 @@ def host_state(groups, workspace):
         path = f"{workspace.path}/{name}"
         state[path] = digest(path) if os.path.lexists(path) else "absent"
     state.update({f"process {pid}": name for pid, name in processes().items()})
-    state["mounts"] = read("/proc/self/mounts")
+    state.update({f"mount {line}": "there" for line in read("/proc/self/mounts").splitlines()})
     # Key, number and mode; the rest (who used it last) changes whenever somebody does.
     state["system v"] = [line.split()[:3] for kind in ("shm", "sem", "msg")
                          for line in read(f"/proc/sysvipc/{kind}").splitlines()]

@@ -75,7 +75,7 @@ Answer open_by_handle(const Decoys&) {
     memset(room, 0, sizeof room);
     handle->handle_bytes = 8;
     handle->handle_type = 1;
-    handle->f_handle[0] = 2;
+    memset(room + sizeof(file_handle), 2, 1);
   }
   const int mount = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const int fd = open_by_handle_at(mount, handle, O_RDONLY);
@@ -87,18 +87,21 @@ Answer name_to_handle(const Decoys&) {
   return handle_of_cwd(reinterpret_cast<file_handle*>(room));
 }
 
+// Not one of /etc: those that a sandbox makes itself are no host file.
+constexpr const char* system_file = "/usr/bin/env";
+
 Answer lease_on_system_file(const Decoys&) {
-  const int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+  const int fd = open(system_file, O_RDONLY | O_CLOEXEC);
   return answer(fd < 0 ? -1 : fcntl(fd, F_SETLEASE, F_RDLCK));
 }
 
 Answer lock_on_system_file(const Decoys&) {
-  const int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+  const int fd = open(system_file, O_RDONLY | O_CLOEXEC);
   return answer(fd < 0 ? -1 : flock(fd, LOCK_EX | LOCK_NB));
 }
 
 Answer reopen_for_writing(const Decoys&) {
-  const int handle = open("/etc/passwd", O_PATH | O_CLOEXEC);
+  const int handle = open(system_file, O_PATH | O_CLOEXEC);
   if (handle < 0) return answer(-1);
   return try_open("/proc/self/fd/" + std::to_string(handle), O_RDWR);
 }
@@ -237,11 +240,11 @@ constexpr Probe probes[] = {
     {"lock_system_file", "cannot flock a host file", lock_on_system_file},
     {"reopen_system_file", "cannot reopen an O_PATH handle of a host file for writing", reopen_for_writing},
     {"truncate_system_file", "cannot truncate a host file",
-     [](const Decoys&) { return answer(truncate("/etc/passwd", stat_of("/etc/passwd").st_size)); }},
+     [](const Decoys&) { return answer(truncate(system_file, stat_of(system_file).st_size)); }},
     {"chmod_system_file", "cannot chmod a host file",
-     [](const Decoys&) { return answer(chmod("/etc/passwd", stat_of("/etc/passwd").st_mode & 07777)); }},
+     [](const Decoys&) { return answer(chmod(system_file, stat_of(system_file).st_mode & 07777)); }},
     {"chown_system_file", "cannot chown a host file",
-     [](const Decoys&) { return answer(chown("/etc/passwd", stat_of("/etc/passwd").st_uid, static_cast<gid_t>(-1))); }},
+     [](const Decoys&) { return answer(chown(system_file, stat_of(system_file).st_uid, static_cast<gid_t>(-1))); }},
     {"inherited_descriptor", "has no descriptor but 0, 1 and 2", inherited_descriptor},
     {"secret_in_environment", "sees no secret of the caller's environment", secret_in_environment},
     {"loader_in_environment", "inherits no variable that loads code", loader_in_environment},

@@ -180,6 +180,9 @@ def fuzzed(seconds):
     return attempt
 
 
+KILLING = ("namespace_", "host_root", "launcher_groups", "capabilities_", "init_", "payload_", "mounts_", "old_root",
+           "mount_flags", "other_sandbox")
+
 SCENARIOS = [
     *[Scenario(f"namespace_{kind}", f"has a {kind} namespace of its own", shares_namespace(kind), CALIBRATED, NAMESPACED)
       for kind in ("mnt", "pid", "net", "ipc", "uts", "cgroup")],
@@ -211,3 +214,6 @@ SCENARIOS = [
     Scenario("fuzz_short", "two seconds of random system calls do no harm", fuzzed(2), NATIVE, ("L0", "L4")),
     Scenario("fuzz_long", "a minute of random system calls does no harm", fuzzed(60), NATIVE, ("L0",), True),
 ]
+
+for scenario in SCENARIOS:
+    scenario.kills = scenario.name.startswith(KILLING)

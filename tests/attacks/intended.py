@@ -1,10 +1,36 @@
 """What is open on purpose, and why; and why some attacks are never open on the machine that tests them."""
 
 # (level or "L*", principal or "*", attack): reason. At L0 at most five.
-OPEN = {}
+OPEN = {
+    ("L*", "*", "lock_system_file"):
+        "flock(2) needs no right but reading, and no filter sees which file it is; it is advisory, the files are the "
+        "system's programs, which nobody locks, and it ends with the run",
+    ("L*", "*", "path_socket_workspace"):
+        "the workspace is given, and with it a socket that the user's own program listens on there; the kernel can "
+        "tell it from the sandbox's own sockets only since Landlock ABI 9",
+    ("L*", "*", "path_datagram_workspace"): "as path_socket_workspace",
+    ("L2", "*", "host_process_listed"):
+        "L2 is the level without a /proc of its own: names and command lines of host processes can be read, their "
+        "memory, environment, files and signals can't; the result names it as missing",
+    ("L2", "*", "host_process_by_number"): "as host_process_listed",
+}
 
 # Attacks that no column of this table shows open on every machine, and what would open them.
-CONSTRUCTION = {}
+NOT_IN_KERNEL = "this machine's kernel is built without it; the filter's evaluator tests hold the rule"
+NEEDS_RESOURCE = "needs CAP_SYS_RESOURCE, which root does not have on this machine"
+CONSTRUCTION = {
+    "unreachable_cwd": "getcwd says '(unreachable)' when the working directory lies outside the root",
+    "workspace_alias": "only a sandbox has /workspace; open with --without protected (mutate.py)",
+    "remount_usr": "only where /usr is a mount of its own; open with seccomp and capabilities left out (mutate.py)",
+    "modprobe_path": NOT_IN_KERNEL, "sysrq_trigger": NOT_IN_KERNEL, "iopl": NOT_IN_KERNEL, "ioperm": NOT_IN_KERNEL,
+    "uselib": NOT_IN_KERNEL, "kexec_load": NOT_IN_KERNEL, "init_module": NOT_IN_KERNEL,
+    "finit_module": NOT_IN_KERNEL, "delete_module": NOT_IN_KERNEL, "crypto_socket": NOT_IN_KERNEL,
+    "key_socket": NOT_IN_KERNEL, "tipc_socket": NOT_IN_KERNEL, "rds_socket": NOT_IN_KERNEL,
+    "bluetooth_socket": NOT_IN_KERNEL, "can_socket": NOT_IN_KERNEL, "x32_getpid": NOT_IN_KERNEL,
+    "lower_oom_score": NEEDS_RESOURCE, "raise_descriptors": NEEDS_RESOURCE, "raise_processes": NEEDS_RESOURCE,
+    "realtime_fifo": "real-time group scheduling gives the cage's cgroup no share; realtime_deadline shows the right",
+    "huge_pages": "none are reserved on this machine",
+}
 
 
 def covers(level, principal, column):

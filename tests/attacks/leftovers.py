@@ -21,7 +21,7 @@ def private_directory(column, workspace, name):
 
 def victim(column, workspace):
     """A file of the host that only the host's own hand could change."""
-    path = f"{workspace.base}/neighbour/victim"
+    path = f"{workspace.base}/victim/file"
     decoys.file(path, "untouched", column.owner)
     return path
 

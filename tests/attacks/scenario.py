@@ -20,6 +20,7 @@ class Scenario:
     columns: str = CALIBRATED
     levels: tuple = ("L0", "L1c", "L4")
     deep: bool = False
+    kills: bool = False          # the launcher itself is ended from outside
 
     def applies(self, column):
         if column.name.startswith("L"):
