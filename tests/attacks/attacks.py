@@ -17,6 +17,7 @@ import cage
 import decoys
 import intended
 import launchers
+import layers
 import scenarios
 import terminal
 
@@ -33,6 +34,7 @@ def parse_arguments():
     parser.add_argument("--principals", default="user,root")
     parser.add_argument("--json", help="write all results there")
     parser.add_argument("--probes-only", action="store_true", help="without the attacks that the host side drives")
+    parser.add_argument("--layers", action="append", default=[], help="test this layer alone")
     parser.add_argument("--deep", action="store_true", help="add the attacks that take long")
     parser.add_argument("--quiet", action="store_true", help="print what is open or failed, not the whole table")
     arguments = parser.parse_args()
@@ -236,6 +238,9 @@ def attack_all(arguments, groups):
     print_intended(results)
     never = print_never_open(results) if not arguments.only else 0
     wrong = judge(results)
+    if sandbox_run and (arguments.layers or not (arguments.only or arguments.columns)):
+        make = lambda principal, without: launchers.Native("L", principal, groups, sandbox_run, without)
+        wrong += layers.test_alone(make, programs, arguments.layers)
     print(f"{len(results.cells)} attacks, {len(results.columns)} columns, {wrong + never} wrong")
     if arguments.json:
         write_json(arguments.json, results)

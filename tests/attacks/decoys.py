@@ -69,7 +69,11 @@ def plant_account():
     os.chmod("/cordon-host-marker", 0o644)
 
 
-def plant_home():
+def plant_home(probe):
+    os.makedirs(f"{HOME}/outside/empty")
+    file(f"{HOME}/outside/removable", "", USER_ID, 0o600)
+    shutil.copy(probe, f"{HOME}/outside/program")
+    give(f"{HOME}/outside/program", USER_ID, 0o755)
     for name in (".ssh/id_rsa", ".ssh/authorized_keys", ".aws/credentials", ".bashrc", "SECRET"):
         file(f"{HOME}/{name}", SECRET, USER_ID, 0o600)
     for directory, _, _ in os.walk(HOME):
@@ -139,7 +143,7 @@ def plant_system_setuid(probe):
 
 def plant_all(probe, leak_descriptors):
     plant_account()
-    plant_home()
+    plant_home(probe)
     leak_descriptors()
     plant_sockets()
     plant_ipc()

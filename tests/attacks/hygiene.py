@@ -158,6 +158,17 @@ def path_hijack(column, workspace):
     return verdict("hijacked" in out, out.strip()[:60])
 
 
+def protected_without_mounts(column, workspace):
+    """What can't be held must be refused, or named as missing: never silently left open."""
+    out, report = column.run(workspace, ["/bin/sh", "-c", "echo x >> .git/hooks/pre-commit; cat secrets/key"],
+                             ["--protect", ".git/hooks", "--hide", "secrets/key"])
+    if report["outcome"] in ("broken", "refused"):
+        return closed(summary(report))
+    named = any("protected" in phrase or "hidden" in phrase for phrase in report["isolation"]["missing"])
+    held = decoys.SECRET not in out and decoys.read(f"{workspace.path}/.git/hooks/pre-commit") == "#!/bin/sh\n"
+    return verdict(not held and not named, "; ".join(report["isolation"]["missing"])[:160])
+
+
 def host_loopback(column, workspace):
     """With a loopback of its own the host's must stay out of reach."""
     names = ["tcp_loopback", "tcp_lan", "tcp_metadata", "tcp_loopback6", "tcp_mapped", "tcp_zero", "abstract_socket",
@@ -173,7 +184,7 @@ def fuzzed(seconds):
     def attempt(column, workspace):
         seed = str(int(time.time()))
         out, report = column.run(workspace, bomb(workspace, "fuzz", seconds, seed),
-                                 ["--wall", str((seconds + 10) * 1000), "--output-kill", "0"])
+                                 ["--wall", str((seconds + 1) * 1000), "--output-kill", "0"])
         end_survivors()
         alive = report["outcome"] in ("exited", "killed")
         return verdict(not alive, f"seed {seed}: {summary(report)}")
@@ -210,6 +221,8 @@ SCENARIOS = [
     Scenario("previous_run", "nothing of one run is visible to the next", previous_run_visible, CALIBRATED, NAMESPACED),
     Scenario("other_sandbox", "nothing of another sandbox is visible", other_sandbox_visible, CALIBRATED, NAMESPACED),
     Scenario("path_hijack", "a program in the workspace does not stand for a system one", path_hijack, CALIBRATED, EVERY),
+    Scenario("protected_at_L4", "protected paths that can't be held are refused or named", protected_without_mounts, NATIVE,
+             ("L4",)),
     Scenario("host_loopback", "a loopback of its own is not the host's", host_loopback, NATIVE, ("L0", "L1c", "L1l", "L2")),
     Scenario("fuzz_short", "two seconds of random system calls do no harm", fuzzed(2), NATIVE, ("L0", "L4")),
     Scenario("fuzz_long", "a minute of random system calls does no harm", fuzzed(60), NATIVE, ("L0",), True),

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/securebits.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -67,10 +68,11 @@ Answer foreign_group_file(const Decoys&) { return try_open("group-secret", O_RDO
 constexpr Probe probes[] = {
     {"capability_effective", "has no effective capability", [](const Decoys&) { return has_capability("CapEff"); }},
     {"capability_permitted", "has no permitted capability", [](const Decoys&) { return has_capability("CapPrm"); }},
-    {"capability_bounding", "has no capability in its bounding set or no way to use it",
+    {"capability_bounding", "has an empty bounding set", [](const Decoys&) { return has_capability("CapBnd"); }},
+    {"securebits_unlocked", "has its securebits locked",
      [](const Decoys&) {
-       if (status_field("NoNewPrivs") == "1") return open_if(false, "no_new_privs");
-       return has_capability("CapBnd");
+       constexpr int locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED;
+       return open_if((prctl(PR_GET_SECUREBITS) & locked) != locked);
      }},
     {"capability_ambient", "has no ambient capability", [](const Decoys&) { return has_capability("CapAmb"); }},
     {"capability_raised", "cannot raise a capability", raise_capability},

@@ -13,6 +13,27 @@ OPEN = {
         "L2 is the level without a /proc of its own: names and command lines of host processes can be read, their "
         "memory, environment, files and signals can't; the result names it as missing",
     ("L2", "*", "host_process_by_number"): "as host_process_listed",
+    **{("L4", "*", name): "L4 has no namespaces: the kernel's tables of processes, sockets, segments and mounts are the "
+                          "host's to read; nothing in them can be touched"
+       for name in ("host_process_listed", "host_process_by_number", "sysvipc_listed", "host_mount_listed",
+                    "host_port_listed", "pidfd_host", "affinity_host")},
+    **{("L4", "*", name): "L4 has no mounts of its own, so nothing of /proc is covered" for name in (
+        "kernel_config", "kernel_command_line", "boot_id")},
+    ("L4", "*", "host_name"): "L4 has no uts namespace",
+    ("L4", "*", "machine_id"): "L4 has no root of its own",
+    ("L4", "*", "signal_owner_host"):
+        "to name an owner is no signal: Landlock's scope refuses it when it would be sent (signal_host)",
+    ("L4", "*", "use_planted_device"): "L4 has no mounts to make nodev; only root can have planted the device",
+    ("L4", "user", "capability_bounding"):
+        "a plain user without a user namespace can't drop what it does not have; no_new_privs keeps it unusable",
+    ("L4", "user", "securebits_unlocked"): "as capability_bounding",
+    **{("L4", "*", name): "L4 can't hold protected paths: a profile that asks for them is refused or the result names "
+                          "them as missing (protected_at_L4)"
+       for name in ("git_hook", "git_new_hook", "git_config", "git_config_by_hardlink", "git_config_by_rename",
+                    "git_moved_away", "git_hooks_moved_away", "git_hooks_exchanged", "git_swapped_for_symlink",
+                    "settings_write", "settings_by_rename", "settings_unlink", "settings_directory",
+                    "shell_start_file", "shell_profile", "editor_tasks", "environment_loader", "placeholder_removed",
+                    "masked_parent_moved", "masked_file", "hooks_directory_removed")},
 }
 
 # Attacks that no column of this table shows open on every machine, and what would open them.

@@ -81,10 +81,11 @@ class Native(Launcher):
     def confine(self, workspace, command, options):
         arguments = [self.sandbox_run, "--workspace", workspace.path, "--access", "rw", "--cwd", workspace.path,
                      "--state", f"{decoys.STATE}/{self.principal}", "--wall", "60000"]
-        for name in decoys.PROTECTED:
-            arguments += ["--protect", name]
-        for name in decoys.HIDDEN:
-            arguments += ["--hide", name]
+        if "namespaces" not in self.without:  # L4 can hold neither; hygiene.py looks at what it says to that
+            for name in decoys.PROTECTED:
+                arguments += ["--protect", name]
+            for name in decoys.HIDDEN:
+                arguments += ["--hide", name]
         for layer in self.without:
             arguments += ["--without", layer]
         return arguments + options + ["--"] + command

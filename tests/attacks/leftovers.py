@@ -19,6 +19,14 @@ def private_directory(column, workspace, name):
     return path
 
 
+def upper_directory(column, workspace):
+    path = private_directory(column, workspace, "upper")
+    for name in ("upper", "work"):
+        os.mkdir(f"{path}/{name}", 0o755)
+        os.chown(f"{path}/{name}", column.owner, column.owner)
+    return path
+
+
 def victim(column, workspace):
     """A file of the host that only the host's own hand could change."""
     path = f"{workspace.base}/victim/file"
@@ -151,7 +159,7 @@ def placeholders_after_kill(column, workspace):
 
 
 def overlay_reaches_lower(column, workspace):
-    upper = private_directory(column, workspace, "upper")
+    upper = upper_directory(column, workspace)
     before = decoys.tree(workspace.path)
     text = "echo x > main.c; rm -rf exchange-with; mkdir exchange-with; mv secrets moved; echo y > new; rm SANDBOX.md; true"
     _, report = column.run(workspace, ["/bin/sh", "-c", text], ["--access", "overlay", "--upper", upper])
@@ -160,7 +168,7 @@ def overlay_reaches_lower(column, workspace):
 
 
 def overlay_upper_visible(column, workspace):
-    upper = private_directory(column, workspace, "upper")
+    upper = upper_directory(column, workspace)
     out, report = column.run(workspace, ["/bin/sh", "-c", f"ls {upper} {workspace.base} && echo visible"],
                              ["--access", "overlay", "--upper", upper])
     started(report)

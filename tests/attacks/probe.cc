@@ -71,9 +71,10 @@ constexpr int seconds_per_probe = 6;
 
 std::vector<Probe> all_probes() {
   std::vector<Probe> all;
-  for (const Probes group : {file_probes(), protected_path_probes(), mode_bit_probes(), procfs_probes(), mount_probes(),
-                             namespace_probes(), process_probes(), identity_probes(), kernel_probes(), machine_probes(),
-                             terminal_probes(), network_probes(), ipc_probes(), resource_probes()})
+  for (const Probes group :
+       {file_probes(), outside_probes(), protected_path_probes(), mode_bit_probes(), procfs_probes(), mount_probes(),
+        namespace_probes(), process_probes(), identity_probes(), kernel_probes(), machine_probes(), terminal_probes(),
+        network_probes(), ipc_probes(), resource_probes()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }

@@ -46,6 +46,7 @@ struct Probe {
 
 using Probes = std::span<const Probe>;
 Probes file_probes();
+Probes outside_probes();
 Probes protected_path_probes();
 Probes mode_bit_probes();
 Probes procfs_probes();
