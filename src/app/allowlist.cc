@@ -30,7 +30,8 @@ Result<std::optional<Time>> expiry_of(const std::string& text, Time now) {
   if (text.empty()) return std::optional<Time>();
   if (const auto lasts = parse_duration(text)) return std::optional<Time>(now + *lasts);
   const auto time = from_rfc3339(text);
-  if (!time) return fail(Fault::invalid_input, "--expires wants a time (2026-12-31) or a duration (30d), not '{}'", text);
+  if (!time)
+    return fail(Fault::invalid_input, "--expires wants a time (2026-12-31) or a duration (30d), not '{}'", text);
   if (*time <= now) return fail(Fault::invalid_input, "--expires {} is in the past", text);
   return time;
 }
@@ -40,12 +41,15 @@ Result<int> add(const GlobalOptions& global, const Options& options) {
   policy::AllowlistEntry entry{.pattern = options.pattern, .reason = options.reason, .added_at = now};
   entry.expires = TRY(expiry_of(options.expires, now));
   entry.auto_approve = !options.still_ask;
-  const auto presence = TRY(prove_presence(
-      global, options.presence, "Let '" + visible(options.pattern, Lines::escape) + "' run without asking from now on?"));
+  const auto presence =
+      TRY(prove_presence(global, options.presence,
+                         "Let '" + visible(options.pattern, Lines::escape) + "' run without asking from now on?"));
   entry.added_by = TRY(user_name()) + " (" + approve::name_of(presence) + ")";
   CHECK_OK(policy::AllowlistStore(TRY(state_directory(global))).add(std::move(entry)));
   if (global.json) {
-    std::cout << Json{{"success", true}, {"pattern", options.pattern}, {"message", "Pattern added to allowlist"}}.dump(2) << '\n';
+    std::cout << Json{{"success", true}, {"pattern", options.pattern}, {"message", "Pattern added to allowlist"}}.dump(
+                     2)
+              << '\n';
   } else if (!global.quiet) {
     std::cout << "Pattern added to allowlist: " << visible(options.pattern, Lines::escape) << '\n';
   }
@@ -55,8 +59,9 @@ Result<int> add(const GlobalOptions& global, const Options& options) {
 Result<int> remove(const GlobalOptions& global, const Options& options) {
   CHECK_OK(policy::AllowlistStore(TRY(state_directory(global))).remove(options.pattern));
   if (global.json) {
-    std::cout << Json{{"success", true}, {"pattern", options.pattern}, {"message", "Pattern removed from allowlist"}}.dump(2)
-              << '\n';
+    std::cout
+        << Json{{"success", true}, {"pattern", options.pattern}, {"message", "Pattern removed from allowlist"}}.dump(2)
+        << '\n';
   } else if (!global.quiet) {
     std::cout << "Pattern removed from allowlist: " << visible(options.pattern, Lines::escape) << '\n';
   }
@@ -87,7 +92,8 @@ Result<int> list(const GlobalOptions& global) {
     std::cout << visible(entry.pattern, Lines::escape);
     if (!entry.reason.empty()) std::cout << "  # " << visible(entry.reason, Lines::escape);
     if (!entry.auto_approve) std::cout << "  (still asks)";
-    if (entry.expires) std::cout << (*entry.expires <= now ? "  (expired)" : "  (until " + to_rfc3339(*entry.expires) + ")");
+    if (entry.expires)
+      std::cout << (*entry.expires <= now ? "  (expired)" : "  (until " + to_rfc3339(*entry.expires) + ")");
     std::cout << '\n';
   }
   return exit_code::done;
@@ -96,7 +102,8 @@ Result<int> list(const GlobalOptions& global) {
 Result<int> test(const GlobalOptions& global, const Options& options) {
   const Surroundings here = TRY(Surroundings::find(global, {}));
   const guard::Judgement judgement = guard::judge(command_text(options.command), here.circumstances());
-  const policy::Rules rules{.settings = here.settings(), .allowlist = here.allowlist(), .canonical = {}, .now = here.now()};
+  const policy::Rules rules{
+      .settings = here.settings(), .allowlist = here.allowlist(), .canonical = {}, .now = here.now()};
   Json covers = Json::array();
   for (const Invocation& call : judgement.analysis.invocations) {
     const auto cover = policy::cover_of(call, rules);
@@ -113,8 +120,10 @@ Result<int> test(const GlobalOptions& global, const Options& options) {
                        {"pattern", pattern.empty() ? Json() : Json(pattern)},
                        {"reason", reason},
                        {"covers", covers}};
-  if (global.json || !is_terminal(STDOUT_FILENO)) std::cout << answer.dump(2) << '\n';
-  else std::cout << (pattern.empty() ? "no entry covers it" : "covered by: " + visible(pattern, Lines::escape)) << '\n';
+  if (global.json || !is_terminal(STDOUT_FILENO))
+    std::cout << answer.dump(2) << '\n';
+  else
+    std::cout << (pattern.empty() ? "no entry covers it" : "covered by: " + visible(pattern, Lines::escape)) << '\n';
   return pattern.empty() ? 1 : 0;
 }
 
@@ -125,7 +134,8 @@ void define_allowlist(CommandLine& line) {
   verb.require_subcommand(1);
   const auto options = std::make_shared<Options>();
 
-  CLI::App& add_verb = CommandLine::part(verb, "add", "Add a pattern: words from the start of a command, e.g. 'cargo build'");
+  CLI::App& add_verb =
+      CommandLine::part(verb, "add", "Add a pattern: words from the start of a command, e.g. 'cargo build'");
   add_verb.add_option("PATTERN", options->pattern, "Words in order; * at the end or inside a word")->required();
   add_verb.add_option("--reason", options->reason, "Why, for whoever reads the list");
   add_verb.add_option("--expires", options->expires, "Until then, or for that long")->type_name("TIME");

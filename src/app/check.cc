@@ -35,9 +35,12 @@ Style style_of(Risk risk) {
 
 const char* sentence_of(Action action) {
   switch (action) {
-    case Action::allow: return "would run";
-    case Action::ask: return "would wait for approval";
-    case Action::deny: return "would be refused";
+    case Action::allow:
+      return "would run";
+    case Action::ask:
+      return "would wait for approval";
+    case Action::deny:
+      return "would be refused";
   }
   return "would be refused";
 }
@@ -46,7 +49,8 @@ void print_text(const guard::Judgement& judgement) {
   const Verdict& verdict = judgement.verdict;
   std::cout << styled(name_of(verdict.risk), style_of(verdict.risk), STDOUT_FILENO) << ": "
             << sentence_of(verdict.action) << (verdict.where == Where::host ? " on the host" : "") << '\n';
-  for (const std::string& reason : guard::reasons_of(judgement)) std::cout << "  - " << visible(reason, Lines::escape) << '\n';
+  for (const std::string& reason : guard::reasons_of(judgement))
+    std::cout << "  - " << visible(reason, Lines::escape) << '\n';
   for (const Effect& effect : judgement.analysis.effects) {
     std::cout << "  " << name_of(effect.kind) << ' ' << visible(effect.target, Lines::escape) << '\n';
   }
@@ -92,8 +96,10 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
     return fail(Fault::invalid_input, "say which command, e.g.: sandbox-check 'rm -rf build' (or --batch)");
   }
   const guard::Judgement judgement = guard::judge(command_text(options.command), here.circumstances());
-  if (options.text) print_text(judgement);
-  else std::cout << guard::to_json(judgement).dump(2) << '\n';
+  if (options.text)
+    print_text(judgement);
+  else
+    std::cout << guard::to_json(judgement).dump(2) << '\n';
   return exit_code_of(judgement.verdict.risk);
 }
 

@@ -52,7 +52,9 @@ Json to_json(const config::Loaded& loaded) {
                        {"sentence", visible(remark.sentence, Lines::escape)}});
   }
   for (const config::Ignored& entry : loaded.ignored) {
-    ignored.push_back({{"key", entry.key}, {"value", visible(entry.value, Lines::escape)}, {"origin", entry.origin.text()},
+    ignored.push_back({{"key", entry.key},
+                       {"value", visible(entry.value, Lines::escape)},
+                       {"origin", entry.origin.text()},
                        {"reason", entry.reason}});
   }
   return {{"files", files}, {"remarks", remarks}, {"ignored", ignored}};

@@ -46,7 +46,8 @@ void show(const config::TemplateFacts& facts, std::ostream& out) {
   out << (facts.kinds.empty() ? " nothing recognised\n" : "\n");
   for (const config::Toolchain& toolchain : facts.toolchains) {
     out << "Toolchain: " << toolchain.name << " in " << visible(toolchain.path, Lines::escape)
-        << (toolchain.refused.empty() ? "" : " (cannot be bound: " + visible(toolchain.refused, Lines::escape) + ")") << '\n';
+        << (toolchain.refused.empty() ? "" : " (cannot be bound: " + visible(toolchain.refused, Lines::escape) + ")")
+        << '\n';
   }
   for (const auto& [preset, hosts] : facts.found_presets) {
     out << "Registry: preset:" << preset << " means";
@@ -71,7 +72,8 @@ Result<void> choose(const Options& options, bool ask, config::TemplateFacts& fac
   for (const auto& [preset, hosts] : facts.found_presets) {
     const bool useful = std::any_of(facts.kinds.begin(), facts.kinds.end(),
                                     [&](const config::ProjectKind* kind) { return kind->preset == preset; });
-    if (useful && TRY(ask_yes("Let sandboxed programs reach preset:" + preset + "?"))) facts.open_presets.push_back(preset);
+    if (useful && TRY(ask_yes("Let sandboxed programs reach preset:" + preset + "?")))
+      facts.open_presets.push_back(preset);
   }
   return {};
 }
@@ -99,7 +101,8 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   }
   const auto created = sys::create_file(path, text, 0644);
   if (!created && created.error().fault == Fault::conflict) {
-    return fail(Fault::conflict, "{} exists already and is not overwritten; edit it, or see another with: cordon init --print", path);
+    return fail(Fault::conflict,
+                "{} exists already and is not overwritten; edit it, or see another with: cordon init --print", path);
   }
   CHECK_OK(created);
   CHECK_OK(config::save_presets(sources.state_dir, facts.found_presets));

@@ -54,14 +54,16 @@ std::vector<std::string> engine_sockets() {
 }  // namespace
 
 Result<std::string> user_name() {
-  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_name != nullptr) return std::string(me->pw_name);
+  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_name != nullptr)
+    return std::string(me->pw_name);
   return std::to_string(::geteuid());
 }
 
 Result<std::string> home_directory() {
   const std::string home = variable("HOME");
   if (home.starts_with("/")) return config::normal_path(home);
-  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_dir != nullptr) return std::string(me->pw_dir);
+  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_dir != nullptr)
+    return std::string(me->pw_dir);
   return fail(Fault::unavailable, "cannot tell your home directory; set HOME");
 }
 
@@ -126,7 +128,12 @@ Result<void> Surroundings::apply(const Json& object) {
 }
 
 guard::Circumstances Surroundings::circumstances() const {
-  return {.settings = *settings_, .allowlist = *allowlist_, .place = place_, .agent = agent_, .session = session_, .now = now_};
+  return {.settings = *settings_,
+          .allowlist = *allowlist_,
+          .place = place_,
+          .agent = agent_,
+          .session = session_,
+          .now = now_};
 }
 
 }  // namespace cordon::app

@@ -30,8 +30,8 @@ class Surroundings {
   static Result<std::string> current_directory();
   static Result<Surroundings> find(const GlobalOptions& global, const Given& given);
 
-  /// What a line of `check --batch` says about itself: working directory, user, and further deny entries, which can only
-  /// tighten.
+  /// What a line of `check --batch` says about itself: working directory, user, and further deny entries, which can
+  /// only tighten.
   Result<void> apply(const Json& object);
 
   const Settings& settings() const { return *settings_; }

@@ -34,7 +34,8 @@ void print_difference(const std::string& difference) {
 }
 
 void print(const config::TrustPreview& preview) {
-  std::cout << styled(preview.file.path, Style::bold, STDOUT_FILENO) << " (" << config::name_of(preview.file.state) << ")\n";
+  std::cout << styled(preview.file.path, Style::bold, STDOUT_FILENO) << " (" << config::name_of(preview.file.state)
+            << ")\n";
   print_difference(preview.difference);
   if (preview.loosenings.empty()) {
     std::cout << "It loosens nothing.\n";
@@ -50,7 +51,8 @@ void print(const config::TrustPreview& preview) {
 Json to_json(const config::TrustPreview& preview) {
   Json loosenings = Json::array();
   for (const config::Ignored& loosening : preview.loosenings) {
-    loosenings.push_back({{"key", loosening.key}, {"value", visible(loosening.value, Lines::escape)},
+    loosenings.push_back({{"key", loosening.key},
+                          {"value", visible(loosening.value, Lines::escape)},
                           {"origin", loosening.origin.text()}});
   }
   return {{"path", preview.file.path},
@@ -99,7 +101,8 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
     for (const auto& preview : previews) print(preview);
   }
   if (previews.empty()) {
-    if (!global.quiet && !global.json) std::cout << "Nothing to trust: every file of this workspace is trusted or missing.\n";
+    if (!global.quiet && !global.json)
+      std::cout << "Nothing to trust: every file of this workspace is trusted or missing.\n";
     return exit_code::done;
   }
   // Without the question on the spot only the token counts: "--yes" alone is what an agent would type.

@@ -16,30 +16,41 @@ ShellState state_of(const RiskContext& place) {
   if (!place.home.empty()) state.variables["HOME"] = place.home;
   if (!place.user.empty()) state.variables["USER"] = place.user;
   state.variables["PWD"] = place.cwd;
+  state.positional_known = false;  // whoever calls may give some
+
   return state;
 }
 
 const char* action_word(Action action) {
   switch (action) {
-    case Action::allow: return "execute";
-    case Action::ask: return "queue_for_approval";
-    case Action::deny: return "block";
+    case Action::allow:
+      return "execute";
+    case Action::ask:
+      return "queue_for_approval";
+    case Action::deny:
+      return "block";
   }
   return "block";
 }
 
 const char* name_of_need(Need::Kind kind) {
   switch (kind) {
-    case Need::Kind::read_path: return "read";
-    case Need::Kind::write_path: return "write";
-    case Need::Kind::host: return "host";
-    case Need::Kind::elevation: return "elevation";
+    case Need::Kind::read_path:
+      return "read";
+    case Need::Kind::write_path:
+      return "write";
+    case Need::Kind::host:
+      return "host";
+    case Need::Kind::elevation:
+      return "elevation";
   }
   return "elevation";
 }
 
 /// Commands may hold bytes that are no text; JSON cannot.
-std::string as_text(std::string_view bytes) { return is_utf8(bytes) ? std::string(bytes) : visible(bytes, Lines::keep); }
+std::string as_text(std::string_view bytes) {
+  return is_utf8(bytes) ? std::string(bytes) : visible(bytes, Lines::keep);
+}
 
 template <class Strings>
 Json texts(const Strings& strings) {
@@ -51,8 +62,12 @@ Json texts(const Strings& strings) {
 }  // namespace
 
 Judgement judge(std::string_view text, const Circumstances& circumstances) {
-  static const ReadScript read = [](std::string_view inner, const ShellState& state) { return shell::read(inner, state); };
-  static const policy::Canonical canonical = [](const std::vector<std::string>& words) { return risk::canonical(words); };
+  static const ReadScript read = [](std::string_view inner, const ShellState& state) {
+    return shell::read(inner, state);
+  };
+  static const policy::Canonical canonical = [](const std::vector<std::string>& words) {
+    return risk::canonical(words);
+  };
   Judgement judgement;
   judgement.script = shell::read(text, state_of(circumstances.place));
   judgement.analysis = risk::analyse(judgement.script, circumstances.place, read);
@@ -69,7 +84,8 @@ Judgement judge(std::string_view text, const Circumstances& circumstances) {
 std::vector<std::string> reasons_of(const Judgement& judgement) {
   std::vector<std::string> reasons;
   const auto add = [&](const std::string& reason) {
-    if (!reason.empty() && std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+    if (!reason.empty() && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+      reasons.push_back(reason);
   };
   // An entry of the settings that made it graver than the command itself is the gravest cause.
   if (judgement.verdict.risk > judgement.analysis.risk) add(judgement.verdict.reason);

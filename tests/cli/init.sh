@@ -34,6 +34,6 @@ says ".cargo/bin"
 says_not ".cargo/credentials"
 
 mkdir -p "$HOME/nothing" && cd "$HOME"
-exits 1 cordon --workspace "$HOME" init
+exits 126 cordon --workspace "$HOME" init
 says "home"
 echo "init: as promised"
