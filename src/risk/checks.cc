@@ -11,6 +11,7 @@ Check check_named(std::string_view name) {
   using Named = std::pair<std::string_view, Check>;
   static constexpr auto all = std::to_array<Named>({
       {"archive", archive},
+      {"at", later_job},
       {"big", big_sizes},
       {"cloud_tree", cloud_tree},
       {"cloud_verb", cloud_verb},
@@ -65,6 +66,7 @@ Check check_named(std::string_view name) {
       {"signal", signal},
       {"source", source},
       {"ssh", remote_shell},
+      {"stdout", to_stdout},
       {"su", switch_user},
       {"task", task_runner},
       {"truncate", truncation},

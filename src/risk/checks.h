@@ -13,6 +13,8 @@ void move(Judge& judge, Run& run);
 void copy(Judge& judge, Run& run);
 void archive(Judge& judge, Run& run);
 void in_place(Judge& judge, Run& run);
+void to_stdout(Judge& judge, Run& run);
+void later_job(Judge& judge, Run& run);
 
 // shells, wrappers, interpreters
 void interpreter(Judge& judge, Run& run);

@@ -193,7 +193,9 @@ void copy(Judge& judge, Run& run) {
       const Place to = judge.locate(run, arg.text);
       const Arg& from = run.sorted.operands[0].arg;
       if (from.text == "/dev/null" && to.area == Area::workspace) judge.raise(run, "fs.truncate", arg.where);
-      judge.mark_file(to.path, judge.file_flow(judge.locate(run, from.text).path));
+      Flow carried = judge.file_flow(judge.locate(run, from.text).path);
+      carried |= run.out;
+      judge.mark_file(to.path, carried);
     } else {
       judge.reads(run, arg, run.recursive);
     }
@@ -206,8 +208,18 @@ void archive(Judge& judge, Run& run) {
   const bool makes = run.sorted.has("-c") && !run.sorted.marked(Mark::extract);
   if (makes) {
     // A whole workspace on its way out is as good as its secrets.
-    for (const Operand& operand : run.sorted.operands)
+    for (const Operand& operand : run.sorted.operands) {
       run.out.suspect |= judge.locate(run, operand.arg.text).workspace_root;
+      judge.reads(run, operand.arg, true);
+    }
+    run.sorted.operands.clear();
+  }
+  if (run.sorted.marked(Mark::list_only)) {
+    for (GivenOption& given : run.sorted.options) {
+      if (given.name != "-f" || !given.has_value) continue;
+      judge.reads(run, given.value, false);
+      given.has_value = false;
+    }
   }
   if (!run.sorted.marked(Mark::extract) || run.sorted.marked(Mark::list_only)) return;
   Arg destination;
@@ -243,6 +255,13 @@ void archive(Judge& judge, Run& run) {
 }
 
 /// Editors of streams that also edit files: with -i the operands are written.
+/// gzip -c, xz -dc, zstd -t: the operands are only read.
+void to_stdout(Judge& judge, Run& run) {
+  (void)judge;
+  if (!run.sorted.has("-c") && !run.sorted.has("-l") && !run.sorted.has("-t")) return;
+  for (Operand& operand : run.sorted.operands) operand.role.role = static_cast<std::uint8_t>(Role::read);
+}
+
 void in_place(Judge& judge, Run& run) {
   if (!run.sorted.has("-i")) return;
   judge.at_least(run, Risk::normal);

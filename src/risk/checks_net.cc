@@ -253,7 +253,7 @@ void scan_scripts(Judge& judge, Run& run) {
   if (!local) judge.raise(run, "net.scan", run.where);
   for (const GivenOption& given : run.sorted.options) {
     if (given.name == "--script" && given.has_value &&
-        (given.value.text.find('/') != std::string_view::npos || given.value.text.ends_with(".nse")))
+        (given.value.text.find_first_of("/(") != std::string_view::npos || given.value.text.ends_with(".nse")))
       judge.raise(run, "exec.option", given.value.where);
   }
 }

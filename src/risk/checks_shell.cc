@@ -41,11 +41,23 @@ void interpreter(Judge& judge, Run& run) {
   if (shell && run.sorted.has("-c")) {
     run.judged = true;
     // To a shell -c is a flag: the text is the first operand, wherever options end.
-    if (!positional.empty()) judge.shell_text(run, positional[0], std::span<const Arg>(positional).subspan(1));
+    const GivenOption* text = run.sorted.find("-c");
+    if (text->has_value)
+      judge.shell_text(run, text->value, positional);
+    else if (!positional.empty())
+      judge.shell_text(run, positional[0], std::span<const Arg>(positional).subspan(1));
     for (const GivenOption& given : run.sorted.options) {
       if (given.option && given.has_value) judge.apply(run, given.option->spec.takes(), 0, given.value);
     }
     return;
+  }
+  for (const GivenOption& given : run.sorted.options) {
+    // ruby -c, node --check, php -l: read, not run.
+    if (given.option && given.option->spec.replaces && given.option->spec.level == 0 && !given.has_value &&
+        !positional.empty()) {
+      run.judged = true;
+      return;
+    }
   }
   for (const GivenOption& given : run.sorted.options) {
     if (!given.option || !given.has_value) continue;

@@ -188,6 +188,11 @@ void lines_that_run(Judge& judge, Run& run) {
     judge.raise(run, "net.run", run.where);
 }
 
+void later_job(Judge& judge, Run& run) {
+  const auto shell = language_named("shell");
+  if (run.in.from != Stdin::From::terminal && shell) judge.run_stdin(run, *shell);
+}
+
 /// Sizes that no ordinary work needs.
 void big_sizes(Judge& judge, Run& run) {
   auto bytes = [](std::string_view text) {

@@ -309,7 +309,7 @@ class CodeJudge {
       return;
     }
     const bool bare_ok = name_ == "perl" || name_ == "ruby" || name_ == "php" || name_ == "powershell" ||
-                         name_ == "tcl" || name_ == "lua" || name_ == "elixir";
+                         name_ == "tcl" || name_ == "lua" || name_ == "elixir" || name_ == "generic";
     if (!called && !bare_ok && what != "network" && what != "socket" && what != "shell_io") return;
     act(what, tokens, i, depth);
   }
@@ -317,6 +317,7 @@ class CodeJudge {
   /// awk runs and writes by strings alone: "cmd" | getline, print | "cmd", print > "file".
   void string_token(const Tokens& tokens, std::size_t i) {
     literal_path(tokens[i].text);
+    if (name_ == "java" && is(tokens, i + 1, ".") && is(tokens, i + 2, "!")) run_shell(tokens[i].text, true);
     if (name_ == "javascript" && i >= 1 && tokens[i].text.starts_with("http") &&
         (is(tokens, i - 1, "import") || is(tokens, i - 1, "from") || (i >= 2 && is(tokens, i - 2, "import"))))
       judge_.raise(run_, "net.run", arg_.where);
@@ -398,7 +399,9 @@ class CodeJudge {
       const bool words = args.list || (name_ == "php" && args.strings.size() > 1) ||
                          (what == "argv" && args.strings.size() > 1 &&
                           (name_ == "javascript" || name_ == "perl" || name_ == "ruby" || name_ == "elixir"));
-      if (name_ == "awk") judge_.raise(run_, "exec.inline", arg_.where);
+      // A tool that is no interpreter must not be a way to run things, whatever is run.
+      if (!run_.sorted.program || !run_.sorted.program->base.has(Mark::stdin_code))
+        judge_.raise(run_, "exec.inline", arg_.where);
       if (words)
         run_words(args);
       else if (args.strings.empty())
@@ -518,7 +521,12 @@ class CodeJudge {
     run_.out.secret |= before;
   }
 
-  void open(const Arguments& args) {
+  void open(Arguments args) {
+    // perl names a handle first: open F, "|sh"
+    while (name_ == "perl" && args.strings.size() > 1 && !args.literal[0]) {
+      args.strings.erase(args.strings.begin());
+      args.literal.erase(args.literal.begin());
+    }
     if (args.strings.empty() || !args.literal[0] || args.strings[0].empty()) {
       if (args.strings.size() > 1 && args.strings[1].size() <= 3 &&
           args.strings[1].find_first_of("wax+") != std::string::npos) {
@@ -591,6 +599,14 @@ class CodeJudge {
 }  // namespace
 
 void judge_code(Judge& judge, Run& run, std::uint8_t language, std::string_view text, const Arg& arg) {
+  if (text.starts_with('!')) {
+    // ipython, gnuplot and their like hand such a line to a shell.
+    judge.raise(run, "exec.inline", arg.where);
+    Arg line = judge.synthetic(std::string(text.substr(1)), arg);
+    line.known = true;
+    judge.shell_text(run, line, {});
+    return;
+  }
   CodeJudge code(judge, run, language, arg);
   code.code(text, 0);
   code.sum_up();

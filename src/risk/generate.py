@@ -111,6 +111,22 @@ class Json5:
         return {"true": True, "false": False}.get(m.group(), m.group())
 
 
+def alias_groups(names):
+    """Which of the names in one key are spellings of one option: a letter and the long names after it (-n --dry-run), or
+    up to three with one long name (-r -R --recursive). Other names only share what is said about them."""
+    tokens = names.split()
+    short = [len(t) == 2 and t[0] == "-" for t in tokens]
+    if len(tokens) <= 3 and sum(short) == len(tokens) - 1 and not short[-1]:
+        return [tokens]
+    groups = []
+    for token, letter in zip(tokens, short):
+        if letter or not groups or not (len(groups[-1][0]) == 2 and groups[-1][0][0] == "-"):
+            groups.append([token])
+        else:
+            groups[-1].append(token)
+    return groups
+
+
 class Tables:
     def __init__(self):
         self.text = bytearray()
@@ -173,11 +189,11 @@ class Tables:
         rows = {}
 
         def add(names, text):
-            names = names.split()
-            for n in names:
-                if n in rows:
-                    sys.exit(f"{where}: option {n} is given twice")
-                rows[n] = (names[0], text)
+            for group in alias_groups(names):
+                for n in group:
+                    if n in rows:
+                        sys.exit(f"{where}: option {n} is given twice")
+                    rows[n] = (group[0], text)
         for names, text in node.get("options", {}).items():
             add(names, text)
         for n in node.get("takes", "").split():
@@ -196,7 +212,7 @@ class Tables:
 
     def when_rows(self, node, where):
         first = len(self.whens)
-        canonical = {n: names.split()[0] for names in node.get("options", {}) for n in names.split()}
+        canonical = {n: group[0] for names in node.get("options", {}) for group in alias_groups(names) for n in group}
         for condition, text in node.get("when", {}).items():
             tokens = []
             for token in condition.split():

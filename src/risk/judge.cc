@@ -89,6 +89,9 @@ void Judge::raise(Run& run, std::string_view rule, Span where) { raise(run, rule
 void Judge::raise(Run& run, const Rule& rule, Span where, std::string_view detail) {
   const Risk risk = static_cast<Risk>(rule.risk);
   run.level = std::max(run.level, risk);
+  if (rule.name.view().starts_with("secret.") && rule.name.view() != "secret.change" &&
+      rule.name.view() != "secret.commit")
+    run.out.secret = true;
   if (rule.uncoverable && run.uncoverable.empty()) run.uncoverable = std::string(rule.reason.view());
   if (risk == Risk::safe) return;
   std::string reason(rule.reason.view());
@@ -272,6 +275,13 @@ void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer,
   run.frame = frame;
   run.where = command.where;
   run.in = input_of(state, index, outer_in);
+  if (run.in.from == Stdin::From::file && !run.in.file.text.empty()) {
+    const Place place = locate(run, run.in.file.text);
+    run.in.flow |= file_flow(place.path);
+    run.in.flow.secret |= place.credential;
+    run.in.flow.suspect |= place.suspect;
+    run.in.flow.network |= run.in.file.text.starts_with("/dev/tcp/");
+  }
   for (const Assignment& assignment : command.exported) {
     Arg value = arg_of(assignment.value);
     if (!command.words.empty()) environment(run, assignment.name, value);

@@ -177,7 +177,8 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
     case Stdin::From::file:
       if (run.in.file.text.starts_with("/dev/tcp/")) break;
       if (run.in.file.text == "/dev/null") break;
-      if (language_name(language) == "shell" && !file_text(locate(run, run.in.file.text).path))
+      if (language_name(language) == "shell" && !file_text(locate(run, run.in.file.text).path) &&
+          !run.in.file.text.ends_with(".sh") && !run.in.file.text.ends_with(".bash"))
         raise(run, "dynamic.stdin", run.where);
       run_script_file(run, run.in.file);
       break;

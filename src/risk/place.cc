@@ -187,7 +187,7 @@ bool could_be_credential(std::string_view pattern, const RiskContext& context) {
 std::string_view host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  url = url.substr(0, url.find_first_of("/?#"));
+  url = url.substr(0, url.find_first_of("/?#$`"));
   const std::size_t user = url.rfind('@');
   if (user != std::string_view::npos) url.remove_prefix(user + 1);
   if (url.starts_with('[')) return url.substr(1, url.find(']') - 1);

@@ -36,7 +36,7 @@ Risk verb_risk(std::string_view word) {
 
 void Judge::unknown_name(Run& run) {
   const Arg& name = run.words[0];
-  if (name.flow.network) {
+  if (name.flow.network || run.in.flow.network) {
     raise(run, "net.run", name.where);
     return;
   }
@@ -209,21 +209,25 @@ void Judge::known_program(Run& run, const Node& program) {
   const Risk base = base_level(run, rule);
   if (rule) raise(run, *rule, run.where);
   at_least(run, base);
-  for (const rows::WhenRow& when : sorted.node->whens()) {
-    if (when.spec.replaces || !holds(run, when.condition.view())) continue;
-    if (when.spec.rule)
-      raise(run, rows::rule_rows[when.spec.rule], run.where);
-    else if (when.spec.level >= 0)
-      at_least(run, static_cast<Risk>(when.spec.level));
-    if (when.spec.has(Mark::recursive)) run.recursive = true;
-    if (when.spec.has(Mark::environment)) run.out.secret = true;
-  }
-  const bool any_sub = sorted.chain.size() > 1 && sorted.node->name.view() == "*";
+  for (const Node* node : sorted.chain)
+    for (const rows::WhenRow& when : node->whens()) {
+      if (when.spec.replaces || !holds(run, when.condition.view())) continue;
+      if (when.spec.rule)
+        raise(run, rows::rule_rows[when.spec.rule], run.where);
+      else if (when.spec.level >= 0)
+        at_least(run, static_cast<Risk>(when.spec.level));
+      if (when.spec.has(Mark::recursive)) run.recursive = true;
+      if (when.spec.has(Mark::environment)) run.out.secret = true;
+      if (when.spec.has(Mark::endless)) run.out.endless = true;
+    }
+  const bool any_sub =
+      sorted.chain.size() > 1 && sorted.node->name.view() == "*" && sorted.program->base.has(Mark::net);
   if ((!sorted.unknown_sub.empty() || any_sub) && base < Risk::dangerous) verbs(run, run.words.subspan(1));
   // git $SUBCOMMAND: which of very different things will happen is not known.
   const bool chosen_later = !sorted.unknown_sub.empty() && !sorted.operands.empty() && !sorted.operands[0].arg.known &&
                             !sorted.operands[0].arg.wildcard;
-  if (chosen_later && sorted.node->subs_exact > 3) raise(run, "dynamic.program", sorted.operands[0].arg.where);
+  if (chosen_later && sorted.node->subs_exact > 3 && sorted.node->roles().empty())
+    raise(run, "dynamic.program", sorted.operands[0].arg.where);
   if (sorted.node->base.has(Mark::net) && base == Risk::safe && sorted.chain.size() > 1 && !sorted.operands.empty() &&
       listed("verb_dangerous", sorted.operands[0].arg.text))
     raise(run, "program.destructive_verb", sorted.operands[0].arg.where);
@@ -294,7 +298,6 @@ void Judge::apply_net(Run& run) {
     secret |= word.flow.secret || word.flow.suspect;
     token |= word.flow.token;
   }
-  run.out.secret = false;
   if (secret && !run.local_only) raise(run, "net.exfiltrates", run.where);
 }
 
@@ -317,6 +320,11 @@ bool Judge::unknown_download() const {
 
 void Judge::carry(Run& run, std::span<const Arg> words, Frame frame) {
   if (words.empty()) return;
+  if (words.size() > 1 && words[0].text == "-c") {
+    // flock FILE -c TEXT, and others that stop reading options early.
+    shell_text(run, words[1], words.subspan(2), frame);
+    return;
+  }
   if (words.size() == 1 && words[0].known && words[0].text.find(' ') != std::string_view::npos) {
     // yarn exec 'rm -rf x': many runners hand a single word to a shell.
     shell_text(run, words[0], {}, frame);

@@ -23,9 +23,14 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
     run.out.secret = true;
     raise(run, "secret.read", arg.where);
   }
-  if ((arg.text == "/dev/zero" || arg.text == "/dev/urandom" || arg.text == "/dev/random") &&
-      !run.sorted.marked(Mark::limits))
+  if ((arg.text == "/dev/zero" || arg.text == "/dev/urandom" || arg.text == "/dev/random") && run.sorted.node &&
+      !run.sorted.marked(Mark::limits)) {
     run.out.endless = true;
+    const std::string_view program = run.words.empty() ? std::string_view{} : run.words[0].text;
+    // These keep all of it before they print anything.
+    if (program == "tail" || program == "sort" || program == "tac" || program == "sponge")
+      raise(run, "system.fill", arg.where);
+  }
   if (arg.text.starts_with("/dev/tcp/") || arg.text.starts_with("/dev/udp/")) return;
   const Place place = locate(run, arg.text);
   effect(Effect::Kind::reads, place.path);
@@ -111,6 +116,9 @@ void Judge::deletes(Run& run, const Arg& arg) {
   if (arg.wildcard && arg.word && arg.word->has(Piece::Kind::unknown) && !arg.flow.temporary)
     raise(run, "fs.delete.unknown", arg.where);
   if (run.frame.away) return;
+  if (place.area == Area::workspace &&
+      (place.path.ends_with(".db") || place.path.ends_with(".sqlite") || place.path.ends_with(".sqlite3")))
+    raise(run, "fs.delete.data", arg.where);
   if (place.path.find("/.git/") != std::string::npos || place.path.ends_with("/.git"))
     raise(run, "git.delete_repository", arg.where);
   if (place.persistent || place.path.ends_with("_history")) raise(run, "protection.history", arg.where);
@@ -196,7 +204,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       writes(run, arg);
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
-      if (flow.network || flow.fetched) mark_file(locate(run, arg.text).path, flow);
+      if (flow.network || flow.fetched || flow.secret || flow.suspect) mark_file(locate(run, arg.text).path, flow);
       break;
     }
     case Role::data:
