@@ -2,8 +2,10 @@
 
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -91,6 +93,25 @@ Result<void> refuse_call(int listener, std::uint64_t id, int error) {
     return fail(Fault::unavailable, "seccomp listener: cannot answer: {}", std::strerror(errno));
   }
   return {};
+}
+
+std::string read_text_of(int pid, std::uint64_t address, std::size_t limit) {
+  constexpr std::uint64_t page = 4096;
+  std::string text;
+  // Page by page: one that is not there must not take the readable ones before it along.
+  while (text.size() < limit) {
+    const std::uint64_t start = address + text.size();
+    std::array<char, page> buffer;
+    const std::size_t wanted = std::min<std::size_t>(limit - text.size(), page - start % page);
+    const iovec here{buffer.data(), wanted};
+    const iovec there{reinterpret_cast<void*>(start), wanted};
+    const ssize_t got = ::process_vm_readv(pid, &here, 1, &there, 1, 0);
+    if (got <= 0) break;
+    const std::size_t length = ::strnlen(buffer.data(), static_cast<std::size_t>(got));
+    text.append(buffer.data(), length);
+    if (length < wanted) break;
+  }
+  return text;
 }
 
 }  // namespace cordon::sys

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "base/result.h"
 #include "sys/fd.h"
@@ -52,5 +53,9 @@ bool still_waiting(int listener, std::uint64_t id);
 
 /// Refuses the call. There is deliberately no way to let it continue: its arguments in memory could change in between.
 Result<void> refuse_call(int listener, std::uint64_t id, int error);
+
+/// The text at an address of another process, up to a zero or `limit` bytes; empty if it can't be read. The process may
+/// change it at any time: good for reports, never for decisions.
+std::string read_text_of(int pid, std::uint64_t address, std::size_t limit);
 
 }  // namespace cordon::sys

@@ -91,14 +91,12 @@ class RuleWriter {
 };
 
 /// One leaf for every interval of call numbers, neighbours with the same leaf joined.
-std::vector<Interval> intervals(BpfAssembler& assembler, Architecture architecture, const FilterOptions& options,
+std::vector<Interval> intervals(BpfAssembler& assembler, Architecture architecture, std::span<const JudgedCall> calls,
                                 OnRefusal refusal) {
   const Node absent = assembler.answer(SeccompAnswer::fail_with(ENOSYS).encode());
   std::map<std::uint32_t, Node> leaves;
-  for (const SyscallRow& row : syscall_table()) {
-    if (row.number(architecture) < 0) continue;
-    const CallRule rule = call_rule(row.rule, options);
-    leaves.emplace(row.number(architecture), RuleWriter(assembler, rule, refusal).write());
+  for (const JudgedCall& call : calls) {
+    leaves.emplace(call.number, RuleWriter(assembler, call.rule, refusal).write());
   }
   std::vector<Interval> joined{{0, absent}};
   const auto from = [&](std::uint32_t number, Node leaf) {
@@ -162,13 +160,17 @@ FilterOptions FilterOptions::opened(Bit bit) const {
   return options;
 }
 
-sys::BpfProgram build_filter(Architecture architecture, const FilterOptions& options, OnRefusal refusal) {
+sys::BpfProgram assemble(Architecture architecture, std::span<const JudgedCall> calls, OnRefusal refusal) {
   BpfAssembler assembler;
-  const std::vector<Interval> all = intervals(assembler, architecture, options, refusal);
+  const std::vector<Interval> all = intervals(assembler, architecture, calls, refusal);
   const Node tree = assembler.load(number_offset, search(assembler, all));
   const Node wrong = assembler.answer(SeccompAnswer::kill_process().encode());
   const Node entry = assembler.branch(Test::equal, audit_architecture(architecture), {tree, wrong});
   return assembler.finish(assembler.load(architecture_offset, entry));
+}
+
+sys::BpfProgram build_filter(Architecture architecture, const FilterOptions& options, OnRefusal refusal) {
+  return assemble(architecture, judged_calls(architecture, options), refusal);
 }
 
 std::span<const sock_filter> payload_filter(const FilterOptions& options) {

@@ -91,8 +91,7 @@ Result<sys::SeccompAnswer> evaluate(std::span<const sock_filter> program, std::u
 
 std::uint32_t audit_architecture(Architecture architecture);
 
-/// The same allowlist in the form that Docker, Podman and OCI runtimes read. What is allowed is identical; an argument
-/// that is refused is always answered EPERM there, since libseccomp profiles have one default.
+/// The same policy, with the same answers, in the form that Docker, Podman and OCI runtimes read.
 Json oci_profile(const FilterOptions& options);
 
 }  // namespace cordon::sandbox::native

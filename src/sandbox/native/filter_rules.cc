@@ -198,4 +198,14 @@ CallRule call_rule(Rule rule, const FilterOptions& options) {
   return always(no);
 }
 
+std::vector<JudgedCall> judged_calls(Architecture architecture, const FilterOptions& options) {
+  std::vector<JudgedCall> calls;
+  for (const SyscallRow& row : syscall_table()) {
+    const int number = row.number(architecture);
+    if (number < 0) continue;
+    calls.push_back({row.name, static_cast<std::uint32_t>(number), call_rule(row.rule, options)});
+  }
+  return calls;
+}
+
 }  // namespace cordon::sandbox::native

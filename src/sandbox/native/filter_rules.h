@@ -31,4 +31,20 @@ struct CallRule {
 
 CallRule call_rule(Rule rule, const FilterOptions& options);
 
+/// One row of the table with its rule worked out.
+struct JudgedCall {
+  const char* name;
+  std::uint32_t number;
+  CallRule rule;
+};
+
+/// The whole table for one architecture.
+std::vector<JudgedCall> judged_calls(Architecture architecture, const FilterOptions& options);
+
+/// The program that judges as `calls` say. A number that is not among them is answered ENOSYS.
+sys::BpfProgram assemble(Architecture architecture, std::span<const JudgedCall> calls, OnRefusal refusal);
+
+/// The same rule as clauses that do not overlap and together cover every call, so that their order is of no matter.
+std::vector<Clause> disjoint_clauses(const CallRule& rule);
+
 }  // namespace cordon::sandbox::native

@@ -401,8 +401,8 @@ constexpr SyscallRow rows[] = {
     {"mount_setattr", 442, 442, Rule::deny, "the mount tree is the first lock"},
 
     // File handles
-    {"name_to_handle_at", 303, -1, Rule::deny, "handles reach files past every directory check"},
-    {"open_by_handle_at", 304, -1, Rule::deny, "handles reach files past every directory check"},
+    {"name_to_handle_at", 303, 264, Rule::deny, "handles reach files past every directory check"},
+    {"open_by_handle_at", 304, 265, Rule::deny, "handles reach files past every directory check"},
 
     // Watching for others
     {"fanotify_init", 300, 262, Rule::deny, "sees and can stall the file accesses of others"},
