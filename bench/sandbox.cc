@@ -1,5 +1,5 @@
-// What a sandbox costs, beside bubblewrap and a bare fork and exec, all interleaved in one run. bench/sandbox.sh sets the
-// stage: an unprivileged user in delegated control groups.
+// What a sandbox costs, beside bubblewrap and a bare fork and exec, all interleaved in one run. bench/sandbox.sh sets
+// the stage: an unprivileged user in delegated control groups.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -79,15 +79,18 @@ bool run_once(sandbox::Sandbox& box, const Profile& profile) {
   return exited && exited->code == 0;
 }
 
-void measure(std::vector<Series>& all, int rounds) {
+void measure(std::vector<Series>& all, int rounds, const std::function<void()>& settle) {
   for (int round = -rounds / 20 - 1; round < rounds; ++round) {
     for (Series& series : all) {
+      settle();
       auto begin = Clock::now();
       bool good = series.once();
       double took = microseconds_since(begin);
       if (round < 0) continue;
-      if (!good) ++series.failures;
-      else series.samples.push_back(took);
+      if (!good)
+        ++series.failures;
+      else
+        series.samples.push_back(took);
     }
   }
 }
@@ -119,7 +122,7 @@ std::vector<std::pair<std::string, double>> cost_per_step(int rounds) {
   for (int i = 0; i < rounds; ++i) {
     Profile profile = true_profile();
     auto begin = Clock::now();
-    auto draft = draft_surroundings(profile, machine);
+    auto draft = draft_surroundings(profile, machine, machine.ladder);
     if (!draft) return {};
     (*draft)->blueprint.timed = true;
     double drafted = microseconds_since(begin);
@@ -134,7 +137,8 @@ std::vector<std::pair<std::string, double>> cost_per_step(int rounds) {
     };
     note("draft (launcher)", drafted);
     const ChildNotes& notes = (*launched)->notes;
-    auto before = static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count());
+    auto before =
+        static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count());
     for (std::uint32_t step = 0; step < notes.steps; ++step) {
       auto at = static_cast<double>(notes.finished_ns[step]);
       note(notes.step_names[step], (at - before) / 1000);
@@ -163,16 +167,30 @@ int run(int argc, char** argv) {
     return 1;
   }
   const Profile profile = true_profile();
+  auto from_zygote = NativeSandbox::open({});
+  auto from_slot = NativeSandbox::open({});
+  const bool warm =
+      (*from_zygote)->warm_up(profile, {32, 0}).has_value() && (*from_slot)->warm_up(profile, {8, 4}).has_value();
   std::vector<Series> all = {
       {"bare posix_spawn /bin/true", [] { return spawn_and_wait({"/bin/true"}); }},
       {"bwrap --unshare-all …",
        [] {
-         return spawn_and_wait({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs",
-                                "/tmp", "/bin/true"});
+         return spawn_and_wait({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
+                                "--tmpfs", "/tmp", "/bin/true"});
        }},
       {"cordon cold", [&] { return run_once(**box, profile); }},
   };
-  measure(all, rounds);
+  if (warm) {
+    all.push_back({"cordon from a zygote", [&] { return run_once(**from_zygote, profile); }});
+    all.push_back({"cordon from a warm slot", [&] { return run_once(**from_slot, profile); }});
+  }
+  // What is used is replaced in the background; the others are not to be measured beside that.
+  auto settle = [&] {
+    if (!warm) return;
+    (*from_zygote)->wait_until_warm();
+    (*from_slot)->wait_until_warm();
+  };
+  measure(all, rounds, settle);
 
   const Isolation isolation = (*box)->isolation();
   std::printf("uid %u, level %s", ::getuid(), isolation.level.c_str());
@@ -183,10 +201,15 @@ int run(int argc, char** argv) {
   Json json;
   for (const Series& series : all) {
     const double p50 = series.at(0.5);
-    std::printf("%-34s %9.0f %9.0f %9.0f %9.0f  %7.2f %7.2f%s\n", series.name.c_str(), p50, series.at(0.95), series.at(0.99),
-                series.at(0), p50 / bwrap, p50 / bare, series.failures ? "  (failures!)" : "");
-    json["runs"].push_back({{"name", series.name}, {"p50_us", p50}, {"p95_us", series.at(0.95)}, {"p99_us", series.at(0.99)},
-                            {"min_us", series.at(0)}, {"of_bwrap", p50 / bwrap}, {"of_bare", p50 / bare},
+    std::printf("%-34s %9.0f %9.0f %9.0f %9.0f  %7.2f %7.2f%s\n", series.name.c_str(), p50, series.at(0.95),
+                series.at(0.99), series.at(0), p50 / bwrap, p50 / bare, series.failures ? "  (failures!)" : "");
+    json["runs"].push_back({{"name", series.name},
+                            {"p50_us", p50},
+                            {"p95_us", series.at(0.95)},
+                            {"p99_us", series.at(0.99)},
+                            {"min_us", series.at(0)},
+                            {"of_bwrap", p50 / bwrap},
+                            {"of_bare", p50 / bare},
                             {"failures", series.failures}});
   }
   std::printf("\ncost per step of a cold start (p50 µs)\n");
@@ -197,6 +220,11 @@ int run(int argc, char** argv) {
   const double rate = sustained(**box, 4, std::chrono::seconds(3));
   std::printf("\nsustained, cold, 4 threads: %.0f sandboxes/s\n", rate);
   json["sustained_per_second"] = rate;
+  if (warm) {
+    const double warm_rate = sustained(**from_zygote, 4, std::chrono::seconds(3));
+    std::printf("sustained, from a zygote, 4 threads: %.0f sandboxes/s\n", warm_rate);
+    json["sustained_from_zygote_per_second"] = warm_rate;
+  }
   if (const char* path = std::getenv("CORDON_BENCH_JSON")) {
     if (std::FILE* file = std::fopen(path, "w")) {
       std::fprintf(file, "%s\n", json.dump(2).c_str());

@@ -58,6 +58,7 @@ struct ChildNotes {
   char object[256] = {};
   volatile int error = 0;
   volatile bool isolated = false;
+  std::int32_t sibling = 0;  // started from a zygote: the pid of the sandbox's pid 1
   bool timed = false;
   std::array<std::uint64_t, step_count> finished_ns{};
   std::array<const char*, step_count> step_names{};
@@ -101,7 +102,11 @@ struct Blueprint {
   std::vector<std::string> mount_directories;  // to be made for targets, outermost first
   bool loopback = false;
   bool tty = false;
-  int network_namespace = -1;  // a prepared one to enter
+  int network_namespace = -1;           // a prepared one to enter
+  std::vector<sys::Fd> pooled_network;  // its owner
+  int zygote_user = -1;
+  int zygote_mounts = -1;
+  int birth_cgroup = -1;
 
   // What it may use.
   std::vector<ResourceLimit> limits;

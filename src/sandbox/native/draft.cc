@@ -46,10 +46,11 @@ bool absolute(const std::string& path) {
 
 class Drafter {
  public:
-  Drafter(const Profile& profile, const Machine& machine) : profile_(profile), machine_(machine) {}
+  Drafter(const Profile& profile, const Machine& machine, const Ladder& ladder)
+      : profile_(profile), machine_(machine), ladder_(ladder) {}
 
   Result<std::unique_ptr<Draft>> draft() {
-    plan_.ladder = machine_.ladder;
+    plan_.ladder = ladder_;
     plan_.weakened = machine_.weakened;
     plan_.root_tree = &machine_.root_tree;
     plan_.pid1_image = machine_.pid1_image.get();
@@ -172,6 +173,7 @@ class Drafter {
 
   const Profile& profile_;
   const Machine& machine_;
+  const Ladder& ladder_;
   std::unique_ptr<Draft> draft_ = std::make_unique<Draft>();
   Blueprint& plan_ = draft_->blueprint;
 };
@@ -200,8 +202,9 @@ std::vector<std::string> environment_of(const Profile& profile, const std::strin
   return lines;
 }
 
-Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const Machine& machine) {
-  return Drafter(profile, machine).draft();
+Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const Machine& machine,
+                                                  const Ladder& ladder) {
+  return Drafter(profile, machine, ladder).draft();
 }
 
 void draft_command(const Profile& profile, const Machine& machine, Draft& draft) {

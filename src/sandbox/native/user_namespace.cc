@@ -75,7 +75,9 @@ Result<Fd> mapping_namespace(std::uint32_t owner_uid, std::uint32_t owner_gid, c
   arguments.stack = stack.base();
   arguments.stack_size = stack.size();
   long pid = cordon_clone3_call(&arguments, sizeof arguments, wait_to_be_killed, nullptr);
-  if (pid < 0) return fail(Fault::unavailable, "clone3 of a user namespace for an id-mapped mount: {}", std::strerror(static_cast<int>(-pid)));
+  if (pid < 0)
+    return fail(Fault::unavailable, "clone3 of a user namespace for an id-mapped mount: {}",
+                std::strerror(static_cast<int>(-pid)));
   const int child = static_cast<int>(pid);
   auto written = write_proc(child, "uid_map", fmt::format("{} {} 1\n", owner_uid, blueprint.host_uid));
   if (written) written = write_proc(child, "gid_map", fmt::format("{} {} 1\n", owner_gid, blueprint.host_gid));
@@ -90,6 +92,7 @@ Result<Fd> mapping_namespace(std::uint32_t owner_uid, std::uint32_t owner_gid, c
 
 bool become_user(Child& child) {
   const Blueprint& plan = child.plan;
+  if (plan.skeleton_ready) return true;  // it entered as that user
   if (plan.ladder.user_namespace && !plan.maps_written_by_launcher) {
     return write_own(child, "/proc/self/setgroups", "deny") && write_own(child, "/proc/self/uid_map", plan.uid_map) &&
            write_own(child, "/proc/self/gid_map", plan.gid_map);
