@@ -184,6 +184,7 @@ void socket_relay(Judge& judge, Run& run) {
 
 void connect(Judge& judge, Run& run) {
   if (run.in.flow.shell) judge.raise(run, "net.reverse_shell", run.where);
+  if (run.in.flow.token) judge.raise(run, "net.exfiltrates", run.where);
   for (const Operand& operand : run.sorted.operands) {
     judge.reaches(run, operand.arg, host_of(operand.arg.text));
     break;

@@ -543,6 +543,10 @@ class CodeJudge {
         std::string command = path;
         std::erase(command, '|');
         judge_.raise(run_, "exec.inline_run", arg_.where);
+        // What is printed into a shell is code.
+        if (path.starts_with('|') &&
+            (command == "sh" || command == "bash" || command.ends_with("/sh") || command.ends_with("/bash")))
+          judge_.raise(run_, "dynamic.stdin", arg_.where);
         if (!command.empty() && command != "-")
           run_shell(command, true);
         else if (args.strings.size() > 1)

@@ -101,6 +101,10 @@ void Judge::unknown_program(Run& run, std::string_view name) {
     return;
   raise(run, rule_named("program.unknown"), run.words[0].where, fmt::format(": {}", name));
   verbs(run, run.words.subspan(1));
+  // kafka-delete-records.sh, aws-nuke: a name that says what it does.
+  if (run.words[0].text.find('/') == std::string_view::npos && name.find('-') != std::string_view::npos &&
+      verb_risk(name) == Risk::dangerous)
+    raise(run, "program.destructive_verb", run.words[0].where);
   for (const Arg& arg : run.words.subspan(1)) {
     std::string_view text = arg.text;
     if (const std::size_t equals = text.find('='); text.starts_with('-') && equals != std::string_view::npos)
