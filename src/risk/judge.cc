@@ -89,6 +89,8 @@ void Judge::raise(Run& run, std::string_view rule, Span where) { raise(run, rule
 void Judge::raise(Run& run, const Rule& rule, Span where, std::string_view detail) {
   const Risk risk = static_cast<Risk>(rule.risk);
   run.level = std::max(run.level, risk);
+  // At once, not when the call is done: no early return on the way may lose it.
+  analysis_.risk = std::max(analysis_.risk, risk);
   if (rule.name.view().starts_with("secret.") && rule.name.view() != "secret.change" &&
       rule.name.view() != "secret.commit")
     run.out.secret = true;

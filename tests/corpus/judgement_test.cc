@@ -263,7 +263,10 @@ TEST(BypassIdentity, APathOrDirectoryMakesNoSafeProgram) {
   all_are(Risk::safe, {"/bin/ls", "/usr/bin/git status"});
 }
 TEST(BypassIdentity, NamesByPatternOrVariable) {
-  all_stopped({"/bin/r? -rf src", "/???/rm -rf src", "$X -rf src", "a=rm; $a -rf src", "\"$@\"", "$(cat next)"});
+  all_stopped({"/bin/r? -rf src",
+               "/??"
+               "?/rm -rf src",
+               "$X -rf src", "a=rm; $a -rf src", "\"$@\"", "$(cat next)"});
 }
 TEST(BypassIdentity, TrailingBlankIsAnotherProgram) { EXPECT_NE(level("'ls ' -la"), Risk::safe); }
 
