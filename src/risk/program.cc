@@ -318,8 +318,8 @@ void Judge::foreign_source(Run& run) {
 }
 
 bool Judge::unknown_download() const {
-  return std::any_of(files_.begin(), files_.end(),
-                     [](const auto& each) { return each.first.starts_with('$') && each.second.network; });
+  auto counts = [](const auto& each) { return each.first.starts_with('$') && each.second.network; };
+  return std::any_of(files_.begin(), files_.end(), counts) || std::any_of(trees_.begin(), trees_.end(), counts);
 }
 
 void Judge::carry(Run& run, std::span<const Arg> words, Frame frame) {
