@@ -1,7 +1,8 @@
 // Runs one command in the native sandbox and prints the report as JSON: for tests and manual trials, without judging,
 // approval or record.
 //
-//   sandbox_run [options] -- PROGRAM ARG…      or      sandbox_run [options] --shell TEXT      or      sandbox_run --doctor
+//   sandbox_run [options] -- PROGRAM ARG…      or      sandbox_run [options] --shell TEXT      or      sandbox_run
+//   --doctor
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,7 +27,8 @@ const char* usage_text =
     "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--git-name N --git-email E] [--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--stdin TEXT | --stdin-inherit]\n"
-    "  [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] (--shell TEXT | -- PROGRAM "
+    "  [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] (--shell TEXT | -- "
+    "PROGRAM "
     "ARG…)\n"
     "LAYER: seccomp landlock cgroup capabilities rlimits proc userns namespaces readonly mountflags masks protected "
     "init fds pdeathsig\n"

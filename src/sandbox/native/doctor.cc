@@ -62,15 +62,18 @@ int enter_user_namespace() {
 
 std::string user_namespace_fix() {
   if (first_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
-    return "AppArmor restricts user namespaces here (Ubuntu 23.10 and later). As root, write this to /etc/apparmor.d/cordon and "
+    return "AppArmor restricts user namespaces here (Ubuntu 23.10 and later). As root, write this to "
+           "/etc/apparmor.d/cordon and "
            "run `apparmor_parser -r /etc/apparmor.d/cordon`:\n" +
            apparmor_profile(own_program());
   }
   if (first_line("/proc/sys/kernel/unprivileged_userns_clone") == "0") {
     return "As root: sysctl -w kernel.unprivileged_userns_clone=1 (and write it to /etc/sysctl.d/)";
   }
-  if (first_line("/proc/sys/user/max_user_namespaces") == "0") return "As root: sysctl -w user.max_user_namespaces=15000";
-  return "In a container: start it with --security-opt seccomp=unconfined (Docker's filter refuses unshare), or let Cordon run at "
+  if (first_line("/proc/sys/user/max_user_namespaces") == "0")
+    return "As root: sysctl -w user.max_user_namespaces=15000";
+  return "In a container: start it with --security-opt seccomp=unconfined (Docker's filter refuses unshare), or let "
+         "Cordon run at "
          "level L4 with --require L4";
 }
 
@@ -81,7 +84,10 @@ Check check(std::string name, int error, std::string good, std::string fix) {
 }
 
 Check check_kernel() {
-  const bool new_enough = in_child([] { return ::syscall(442 /* mount_setattr */, -1, "", 0, nullptr, 0) < 0 && errno == ENOSYS ? ENOSYS : 0; }) == 0;
+  const bool new_enough =
+      in_child([] {
+        return ::syscall(442 /* mount_setattr */, -1, "", 0, nullptr, 0) < 0 && errno == ENOSYS ? ENOSYS : 0;
+      }) == 0;
   return {"kernel", new_enough, true, first_line("/proc/sys/kernel/osrelease"),
           new_enough ? "" : "Linux 5.12 or later is needed (mount_setattr)"};
 }
@@ -105,8 +111,10 @@ Check check_mounts() {
 Check check_landlock() {
   const int abi = sys::landlock_abi();
   Check result{"Landlock", abi > 0, false, abi > 0 ? fmt::format("ABI {}", abi) : "not there", ""};
-  if (abi <= 0) result.fix = "Boot with lsm=landlock,… (Linux 5.13 or later with CONFIG_SECURITY_LANDLOCK)";
-  else if (abi < 6) result.detail += "; ABI 6 (Linux 6.12) adds limits on signals and abstract sockets";
+  if (abi <= 0)
+    result.fix = "Boot with lsm=landlock,… (Linux 5.13 or later with CONFIG_SECURITY_LANDLOCK)";
+  else if (abi < 6)
+    result.detail += "; ABI 6 (Linux 6.12) adds limits on signals and abstract sockets";
   return result;
 }
 
@@ -120,7 +128,8 @@ Check check_cgroups() {
   }
   result.detail = "no group could be made below our own";
   result.fix =
-      "With systemd: run in a delegated scope, `systemd-run --user --scope -p Delegate=yes COMMAND`. Without: as root, make a group in "
+      "With systemd: run in a delegated scope, `systemd-run --user --scope -p Delegate=yes COMMAND`. Without: as root, "
+      "make a group in "
       "each hierarchy, chown it to the user, and start Cordon in it";
   return result;
 }
@@ -146,7 +155,8 @@ Check check_whole() {
     auto draft = draft_surroundings(Profile{}, machine, ladder);
     LaunchTrouble trouble;
     auto launched = draft ? launch({&(*draft)->blueprint}, trouble) : tl::make_unexpected(draft.error());
-    auto ready = launched ? (*launched)->wait_until_ready((*draft)->blueprint, trouble) : tl::make_unexpected(launched.error());
+    auto ready =
+        launched ? (*launched)->wait_until_ready((*draft)->blueprint, trouble) : tl::make_unexpected(launched.error());
     if (ready) {
       (*launched)->control.reset();
       (*launched)->reap(std::chrono::seconds(5));
@@ -175,7 +185,8 @@ std::string apparmor_profile(const std::string& program) {
 }
 
 std::vector<Check> examine() {
-  return {check_kernel(), check_user_namespace(), check_mounts(), check_landlock(), check_cgroups(), check_pid1(), check_whole()};
+  return {check_kernel(),  check_user_namespace(), check_mounts(), check_landlock(),
+          check_cgroups(), check_pid1(),           check_whole()};
 }
 
 }  // namespace cordon::sandbox::native

@@ -9,7 +9,7 @@
 namespace cordon::sandbox::native {
 
 struct Check {
-  std::string name;    // "user namespace"
+  std::string name;  // "user namespace"
   bool works = false;
   bool needed = true;  // false: without it a level lower, or slower
   std::string detail;  // what was seen

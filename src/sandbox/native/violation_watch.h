@@ -11,8 +11,8 @@
 
 namespace cordon::sandbox::native {
 
-/// Refused calls wait for an answer, so somebody else than the monitor gives it: a reader of output that is slow must not make
-/// them slow.
+/// Refused calls wait for an answer, so somebody else than the monitor gives it: a reader of output that is slow must
+/// not make them slow.
 class ViolationWatch {
  public:
   ViolationWatch(sys::Fd listener, const FilterOptions& options);
