@@ -42,8 +42,7 @@ Result<void> DayReader::forwards(std::uint64_t offset, const LineVisitor& visit)
   return {};
 }
 
-Result<void> DayReader::backwards(const LineVisitor& visit) const {
-  std::uint64_t end = size_;
+Result<void> DayReader::backwards_from(std::uint64_t end, const LineVisitor& visit) const {
   // Grows: who wants the last few lines reads little, who wants many does not read them in crumbs.
   std::size_t want = 16 << 10;
   while (end > 0) {

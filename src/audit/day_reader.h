@@ -27,7 +27,9 @@ class DayReader {
   /// From the line that begins at `offset`.
   Result<void> forwards(std::uint64_t offset, const LineVisitor& visit) const;
   /// From the last line.
-  Result<void> backwards(const LineVisitor& visit) const;
+  Result<void> backwards(const LineVisitor& visit) const { return backwards_from(size_, visit); }
+  /// From the line that ends before `end`.
+  Result<void> backwards_from(std::uint64_t end, const LineVisitor& visit) const;
   /// The first line whose number is not below `seq`; size() when there is none.
   Result<std::uint64_t> offset_of_seq(std::uint64_t seq) const;
   /// The first line that is not before `time`; size() when there is none.

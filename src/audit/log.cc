@@ -1,20 +1,11 @@
 #include "audit/log.h"
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-
 #include "audit/abandoned.h"
-#include "audit/running.h"
+#include "audit/log_state.h"
 
 namespace cordon::audit {
 
 namespace {
-
-struct Waiter {
-  PendingLine line;
-  bool done = false;
-};
 
 bool written_by_the_log(RecordKind kind) {
   return kind == RecordKind::day_open || kind == RecordKind::intent || kind == RecordKind::recovery ||
@@ -22,75 +13,6 @@ bool written_by_the_log(RecordKind kind) {
 }
 
 }  // namespace
-
-/// Threads that wait at the same time share one write and one sync: the first of them does it for all.
-struct Log::State {
-  State(Store opened, Redactor made, const Clock& given)
-      : store(std::move(opened)), redactor(std::move(made)), clock(given), running(store.directory()) {
-    seen = store.tail().tree.size();
-  }
-
-  void commit(Waiter& waiter) {
-    std::unique_lock lock(mutex);
-    queue.push_back(&waiter);
-    while (!waiter.done) {
-      if (leading) {
-        changed.wait(lock);
-        continue;
-      }
-      leading = true;
-      std::vector<Waiter*> batch;
-      batch.swap(queue);
-      lock.unlock();
-      std::vector<PendingLine*> lines;
-      lines.reserve(batch.size());
-      for (Waiter* member : batch) lines.push_back(&member->line);
-      store.append(lines);
-      seen = store.tail().tree.size();
-      lock.lock();
-      for (Waiter* member : batch) member->done = true;
-      leading = false;
-      changed.notify_all();
-    }
-  }
-
-  /// Runs `action` while no other thread uses the store.
-  template <class Action>
-  auto alone(Action action) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return !leading; });
-    leading = true;
-    lock.unlock();
-    auto result = action();
-    lock.lock();
-    leading = false;
-    changed.notify_all();
-    return result;
-  }
-
-  Result<void> keep_blobs(const std::vector<Blob>& blobs) {
-    if (blobs.empty()) return {};
-    const sys::Directory& directory = store.directory();
-    const std::string folder = "output/" + day_of(clock.now());
-    CHECK_OK(directory.make_directory("output"));
-    CHECK_OK(directory.make_directory(folder));
-    for (const Blob& blob : blobs) {
-      const std::string name = fmt::format("{}/{}", folder, blob.commit.hex());
-      CHECK_OK(directory.replace(name, blob.content, 0600));
-    }
-    return {};
-  }
-
-  Store store;
-  Redactor redactor;
-  const Clock& clock;
-  Running running;
-  std::atomic<std::uint64_t> seen{0};  // how many records there were when we last looked
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<Waiter*> queue;
-  bool leading = false;
-};
 
 Log::Log(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Log::Log(Log&&) noexcept = default;
@@ -122,10 +44,12 @@ Result<Clearance> Log::intend(AuditRecord record, Profile profile) {
   if (record.request.empty()) return fail(Fault::invalid_input, "an intent needs a request id");
   record.kind = RecordKind::intent;
   record.status = "started";
-  CHECK_OK(state_->running.begin(record.request, state_->seen));
+  if (!state_->broken) CHECK_OK(state_->running.begin(record.request, state_->seen));
   const auto seq = write(record, Priority::ordinary);
   if (!seq) {
-    state_->running.end(record.request);
+    // After a failed sync the intent may be in the file all the same. Then it stays open, and the next writer closes
+    // it.
+    if (!state_->broken) state_->running.end(record.request);
     return tl::make_unexpected(seq.error());
   }
   return Clearance(std::move(profile), *seq);

@@ -48,6 +48,8 @@ class Store {
   const std::string& hmac_key() const { return hmac_key_; }
   /// As of the last call.
   const Tail& tail() const { return tail_; }
+  /// Why nothing more will be written by this process, if that is so.
+  const std::optional<Error>& poison() const { return poison_; }
   /// The machine was started anew since the last line: nothing that was running then still runs.
   bool machine_restarted() const { return machine_restarted_; }
 

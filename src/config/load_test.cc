@@ -263,6 +263,22 @@ TEST(Load, TheTrustStoreIsPrivateAndADamagedOneStopsEverything) {
   }
 }
 
+TEST(Load, ATrustedTextThatNoLongerHoldsStopsRunsButNotANewTrust) {
+  Room room;
+  fs::create_directories(room.path("data"));
+  room.write("SANDBOX.md", "# Filesystem\n- " + room.path("data") + ": ro\n");
+  room.trust_all();
+  fs::remove(room.path("data"));
+  fs::create_directories(room.home() + "/.ssh");
+  fs::create_directory_symlink(room.home() + "/.ssh", room.path("data"));
+  room.write("SANDBOX.md", "# Limits\nTime: 5s\n");
+  const auto made = load(room.sources());
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().sentence, HasSubstr("SANDBOX.md (as trusted):2: "));
+  room.trust_all();
+  EXPECT_EQ(loaded(room).files.back().state, SourceFile::State::trusted);
+}
+
 TEST(Load, TrustCanBeTakenBack) {
   Room room;
   room.write("SANDBOX.md", "# Allowed Commands\n- ls\n");

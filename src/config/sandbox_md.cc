@@ -13,23 +13,23 @@ using Kind = MarkdownLine::Kind;
 
 std::string shown_word(std::string_view text) { return visible(text.substr(0, 80), Lines::escape); }
 
-/// The heading as a section's name: without what stands in parentheses, in any case.
-std::string_view section_of(std::string_view heading) {
-  std::string_view name = trim(heading.substr(0, std::min(heading.find('('), heading.size())));
-  while (name.ends_with(':')) name.remove_suffix(1);
-  const std::string wanted = to_lower(trim(name));
-  for (const std::string_view section : sections()) {
-    if (to_lower(section) == wanted) return section;
-  }
-  return "";
-}
-
 /// A key or value without the emphasis or backticks around it.
 std::string_view bare(std::string_view text) {
   text = trim(text);
   while (!text.empty() && (text.front() == '*' || text.front() == '`')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == '*' || text.back() == '`')) text.remove_suffix(1);
   return trim(text);
+}
+
+/// The heading as a section's name: without what stands in parentheses, in any case.
+std::string_view section_of(std::string_view heading) {
+  std::string_view name = bare(heading.substr(0, std::min(heading.find('('), heading.size())));
+  while (name.ends_with(':')) name.remove_suffix(1);
+  const std::string wanted = to_lower(bare(name));
+  for (const std::string_view section : sections()) {
+    if (to_lower(section) == wanted) return section;
+  }
+  return "";
 }
 
 class SandboxReader {
@@ -39,6 +39,10 @@ class SandboxReader {
 
   Result<std::vector<Change>> read(std::string_view text) {
     for (const MarkdownLine& line : TRY(read_markdown(text))) CHECK_OK(take(line));
+    if (warnings_ > most_warnings) {
+      remarks_.push_back(
+          {Remark::Kind::warning, fmt::format("{}: {} more warnings", name_, warnings_ - most_warnings)});
+    }
     return std::move(changes_);
   }
 
@@ -52,6 +56,7 @@ class SandboxReader {
 
   template <class... Args>
   void warn(const MarkdownLine& line, fmt::format_string<Args...> format, Args&&... args) {
+    if (++warnings_ > most_warnings) return;
     remarks_.push_back({Remark::Kind::warning,
                         fmt::format("{}: {}", at(line).text(), fmt::format(format, std::forward<Args>(args)...))});
   }
@@ -87,7 +92,8 @@ class SandboxReader {
                      shown_word(line.text));
       }
     }
-    warn(line, "unknown section '{}' is not read{}", shown_word(line.text), did_you_mean(line.text, sections()));
+    const std::string hint = warnings_ < most_warnings ? did_you_mean(line.text, sections()) : "";
+    warn(line, "unknown section '{}' is not read{}", shown_word(line.text), hint);
     return {};
   }
 
@@ -192,6 +198,8 @@ class SandboxReader {
   const Field* list_ = nullptr;
   std::map<const Field*, int> set_;            // scalar → line
   std::map<const Field*, std::size_t> lists_;  // list → its change
+  static constexpr int most_warnings = 50;
+  int warnings_ = 0;
   bool any_heading_ = false;
   int unread_ = -1;  // last line of a block that was warned about
 };

@@ -174,6 +174,11 @@ TEST(SettingsFile, EveryErrorNamesTheLineAndWhatWasExpected) {
   for (const Wrong& one : cases) EXPECT_EQ(read(one.text).error, one.error) << one.text;
 }
 
+TEST(SettingsFile, ABindWhoseSourceIsMissingIsNoted) {
+  EXPECT_THAT(read("{agents: {defaults: {sandbox: {binds: ['/srv/none:/x:ro']}}}}").remarks,
+              ElementsAre("c:1: the source of bind '/srv/none:/x:ro' does not exist"));
+}
+
 TEST(SettingsFile, AnUnknownToolInDenyIsKeptWithAWarning) {
   const Read made = read("{tools: {deny: ['web_serch', 'Exec']}}");
   EXPECT_THAT(made.said, ElementsAre("1 tools.deny = web_serch", "1 tools.deny = exec"));

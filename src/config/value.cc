@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "base/clock.h"
@@ -248,6 +249,17 @@ Result<Entry> read_variable(std::string_view text, const Origin& origin) {
   return Entry{std::string(text), origin};
 }
 
+Result<BindSetting> read_bind(std::string_view text, const Origin& origin, const Surroundings& around,
+                              std::vector<Remark>& remarks) {
+  BindSetting made = TRY(around.binds.read(text, origin));
+  std::error_code ignored;
+  if (!std::filesystem::exists(made.resolved, ignored)) {
+    remarks.push_back(
+        {Remark::Kind::note, fmt::format("{}: the source of bind {} does not exist", origin.text(), in_quotes(text))});
+  }
+  return made;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
@@ -308,7 +320,7 @@ Result<Item> read_item(const Field& field, std::string_view text, const Origin& 
     case Form::paths:
       return Item{TRY(read_path(text, origin, around))};
     case Form::binds:
-      return Item{TRY(around.binds.read(text, origin))};
+      return Item{TRY(read_bind(text, origin, around, remarks))};
     case Form::allowed_tools:
     case Form::denied_tools:
       return Item{TRY(read_tool(field, text, origin, remarks))};

@@ -290,6 +290,8 @@ bool Parser::time_acceptable() const {
     case Token::lparen:
     case Token::rparen:
     case Token::bang:
+    // bash reads $(time …) twice: first with `time` as a plain word, then, to run it, as the keyword.
+    case Token::dollar_paren:
     case Token::time_:
     case Token::time_posix:
     case Token::time_end:

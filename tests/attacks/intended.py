@@ -1,0 +1,75 @@
+"""What is open on purpose, and why; and why some attacks are never open on the machine that tests them."""
+
+# (level or "L*", principal or "*", attack): reason. At L0 at most five.
+OPEN = {
+    ("L*", "*", "lock_system_file"):
+        "flock(2) needs no right but reading, and no filter sees which file it is; it is advisory, the files are the "
+        "system's programs, which nobody locks, and it ends with the run",
+    ("L*", "*", "path_socket_workspace"):
+        "the workspace is given, and with it a socket that the user's own program listens on there; the kernel can "
+        "tell it from the sandbox's own sockets only since Landlock ABI 9",
+    ("L*", "*", "path_datagram_workspace"): "as path_socket_workspace",
+    ("L2", "*", "host_process_listed"):
+        "L2 is the level without a /proc of its own: names and command lines of host processes can be read, their "
+        "memory, environment, files and signals can't; the result names it as missing",
+    ("L2", "*", "host_process_by_number"): "as host_process_listed",
+    **{("L4", "*", name): "L4 has no namespaces: the kernel's tables of processes, sockets, segments and mounts are the "
+                          "host's to read; nothing in them can be touched"
+       for name in ("host_process_listed", "host_process_by_number", "sysvipc_listed", "host_mount_listed",
+                    "host_port_listed", "pidfd_host", "affinity_host")},
+    **{("L4", "*", name): "L4 has no mounts of its own, so nothing of /proc is covered" for name in (
+        "kernel_config", "kernel_command_line", "boot_id")},
+    ("L4", "*", "host_name"): "L4 has no uts namespace",
+    ("L4", "*", "machine_id"): "L4 has no root of its own",
+    ("L4", "*", "signal_owner_host"):
+        "to name an owner is no signal: Landlock's scope refuses it when it would be sent (signal_host)",
+    ("L4", "*", "use_planted_device"): "L4 has no mounts to make nodev; only root can have planted the device",
+    ("L4", "user", "capability_bounding"):
+        "a plain user without a user namespace can't drop what it does not have; no_new_privs keeps it unusable",
+    ("L4", "user", "securebits_unlocked"): "as capability_bounding",
+    **{("L4", "*", name): "L4 can't hold protected paths: a profile that asks for them is refused or the result names "
+                          "them as missing (protected_at_L4)"
+       for name in ("git_hook", "git_new_hook", "git_config", "git_config_by_hardlink", "git_config_by_rename",
+                    "git_moved_away", "git_hooks_moved_away", "git_hooks_exchanged", "git_swapped_for_symlink",
+                    "settings_write", "settings_by_rename", "settings_unlink", "settings_directory",
+                    "shell_start_file", "shell_profile", "editor_tasks", "environment_loader", "placeholder_removed",
+                    "masked_parent_moved", "masked_file", "hooks_directory_removed")},
+}
+
+# Attacks that no column of this table shows open on every machine, and what would open them.
+NOT_IN_KERNEL = "this machine's kernel is built without it; the filter's evaluator tests hold the rule"
+NEEDS_RESOURCE = "needs CAP_SYS_RESOURCE, which root does not have on this machine"
+CONSTRUCTION = {
+    "unreachable_cwd": "getcwd says '(unreachable)' when the working directory lies outside the root",
+    "workspace_alias": "only a sandbox has /workspace; open with --without protected (mutate.py)",
+    "remount_usr": "only where /usr is a mount of its own; open with seccomp and capabilities left out (mutate.py)",
+    "modprobe_path": NOT_IN_KERNEL, "sysrq_trigger": NOT_IN_KERNEL, "iopl": NOT_IN_KERNEL, "ioperm": NOT_IN_KERNEL,
+    "uselib": NOT_IN_KERNEL, "kexec_load": NOT_IN_KERNEL, "init_module": NOT_IN_KERNEL,
+    "finit_module": NOT_IN_KERNEL, "delete_module": NOT_IN_KERNEL, "crypto_socket": NOT_IN_KERNEL,
+    "key_socket": NOT_IN_KERNEL, "tipc_socket": NOT_IN_KERNEL, "rds_socket": NOT_IN_KERNEL,
+    "bluetooth_socket": NOT_IN_KERNEL, "can_socket": NOT_IN_KERNEL, "x32_getpid": NOT_IN_KERNEL,
+    "lower_oom_score": NEEDS_RESOURCE, "raise_descriptors": NEEDS_RESOURCE, "raise_processes": NEEDS_RESOURCE,
+    "realtime_fifo": "real-time group scheduling gives the cage's cgroup no share; realtime_deadline shows the right",
+    "huge_pages": "none are reserved on this machine",
+}
+
+
+def covers(level, principal, column):
+    column_level, column_principal = column.split("/")
+    same_level = level == column_level or (level == "L*" and column_level.startswith("L"))
+    return same_level and principal in ("*", column_principal)
+
+
+def rows():
+    return [(level, principal, name, why) for (level, principal, name), why in OPEN.items()]
+
+
+def reason(level, principal, name):
+    for (level_, principal_, name_), why in OPEN.items():
+        if name_ == name and covers(level_, principal_, f"{level}/{principal}"):
+            return why
+    return None
+
+
+def by_construction(name):
+    return CONSTRUCTION.get(name)

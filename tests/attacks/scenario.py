@@ -1,0 +1,90 @@
+"""An attack that the host side drives and judges: a name, a claim, the columns it is for, and the attempt."""
+import os
+import signal
+import time
+from dataclasses import dataclass
+from typing import Callable
+
+import decoys
+
+NATIVE = "native"            # every level
+CALIBRATED = "calibrated"    # also bare and in bubblewrap, where it is (or may be) open
+BOMB = "attack_bomb"
+
+
+@dataclass
+class Scenario:
+    name: str
+    claim: str
+    attempt: Callable
+    columns: str = CALIBRATED
+    levels: tuple = ("L0", "L1c", "L4")
+    deep: bool = False
+    kills: bool = False          # the launcher itself is ended from outside
+
+    def applies(self, column):
+        if column.name.startswith("L"):
+            return column.name in self.levels
+        return self.columns == CALIBRATED
+
+
+def closed(note=""):
+    return (False, "-", note)
+
+
+def opened(note=""):
+    return (True, "-", note)
+
+
+def verdict(is_open, note=""):
+    return (bool(is_open), "-", str(note))
+
+
+def program(workspace, name):
+    return f"{workspace.path}/{name}"
+
+
+def bomb(workspace, name, size, *more):
+    return [program(workspace, BOMB), name, str(size), *more]
+
+
+def running(name=BOMB):
+    return [int(pid) for pid, comm in decoys.processes().items() if comm == name[:15]]
+
+
+def wait_until(condition, seconds):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.005)
+    return bool(condition())
+
+
+def end_survivors(name=BOMB):
+    """Those that a sandbox (or its absence) let live; all of them are in the cage's pid namespace."""
+    for pid in running(name):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    wait_until(lambda: not running(name), 2)
+
+
+def survivors(milliseconds=100):
+    """How many are left that long after the end; then ends them."""
+    gone = wait_until(lambda: not running(), milliseconds / 1000)
+    left = 0 if gone else len(running())
+    end_survivors()
+    return left
+
+
+def summary(report):
+    return f"{report.get('outcome')} {report.get('exit_code')} {report.get('killed_by')} {report.get('error') or ''}"[:160]
+
+
+def started(report):
+    """A run that did not start proves nothing."""
+    if report["outcome"] in ("broken", "hung", "refused"):
+        raise RuntimeError(summary(report))
+    return report
