@@ -1,4 +1,5 @@
-// Whatever the bytes: no crash, bounded depth, and what was read can be written as JSON and read again to the same value.
+// Whatever the bytes: no crash, bounded depth, and what was read can be written as JSON and read again to the same
+// value.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

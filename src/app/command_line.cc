@@ -25,16 +25,26 @@ std::optional<std::string> nearest_verb(const CLI::App& app) {
   return std::nullopt;
 }
 
+/// The verb, or part of a verb, at which the parse ended.
+const CLI::App& deepest(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+/// "cordon config show".
+std::string path_of(const CLI::App& app) {
+  std::string path = app.get_name();
+  for (const CLI::App* at = app.get_parent(); at != nullptr; at = at->get_parent()) path = at->get_name() + " " + path;
+  return path;
+}
+
 // CLI11 words some errors for programmers; the sentence a person gets ends with what to do.
 int report(const CLI::App& app, const CLI::ParseError& error) {
   std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << visible(error.what(), Lines::keep) << '\n';
-  const CLI::App* deepest = &app;
-  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
-  std::string path;
-  for (const CLI::App* at = deepest; at != nullptr; at = at->get_parent()) {
-    path = path.empty() ? at->get_name() : at->get_name() + " " + path;
-  }
-  if (const auto meant = nearest_verb(*deepest)) std::cerr << "Did you mean '" << path << ' ' << *meant << "'?\n";
+  const CLI::App& stopped_at = deepest(app);
+  const std::string path = path_of(stopped_at);
+  if (const auto meant = nearest_verb(stopped_at)) std::cerr << "Did you mean '" << path << ' ' << *meant << "'?\n";
   std::cerr << "Run '" << path << " --help' for what it takes.\n";
   return exit_code::trouble;
 }
@@ -83,7 +93,7 @@ CLI::App& CommandLine::verb(const std::string& name, const std::string& descript
 CLI::App& CommandLine::part(CLI::App& verb, const std::string& name, const std::string& description) {
   CLI::App* made = verb.add_subcommand(name, description);
   made->fallthrough();
-  made->get_formatter()->column_width(36);
+  made->group("Verbs");
   return *made;
 }
 
@@ -104,9 +114,9 @@ int CommandLine::run(std::string_view called_as, std::vector<std::string> argume
   try {
     root_.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* asked = &root_;
-    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
-    std::cout << asked->help();
+    const CLI::App& asked = deepest(root_);
+    const std::string path = path_of(asked);
+    std::cout << asked.help(path.substr(0, path.rfind(' ') == std::string::npos ? 0 : path.rfind(' ')));
     return exit_code::done;
   } catch (const CLI::ParseError& error) {
     return report(root_, error);

@@ -4,6 +4,11 @@
 namespace cordon::app {
 
 void define_all(CommandLine& line) {
+  define_check(line);
+  define_allowlist(line);
+  define_config(line);
+  define_trust(line);
+  define_init(line);
   define_approver(line);
   define_version(line);
   define_manual(line);

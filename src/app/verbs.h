@@ -5,6 +5,11 @@
 
 namespace cordon::app {
 
+void define_check(CommandLine& line);
+void define_allowlist(CommandLine& line);
+void define_config(CommandLine& line);
+void define_trust(CommandLine& line);
+void define_init(CommandLine& line);
 void define_approver(CommandLine& line);
 void define_version(CommandLine& line);
 void define_manual(CommandLine& line);

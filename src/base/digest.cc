@@ -57,6 +57,18 @@ bool Digest::operator==(const Digest& other) const {
 
 Digest sha256(std::string_view bytes) { return Sha256().add(bytes).finish(); }
 
+Digest sha256_of(std::initializer_list<std::string_view> pieces) {
+  static thread_local const ContextHandle context(EVP_MD_CTX_new());
+  must(context && EVP_DigestInit_ex(context.get(), sha256_method(), nullptr) == 1);
+  for (const std::string_view piece : pieces) {
+    must(EVP_DigestUpdate(context.get(), piece.data(), piece.size()) == 1);
+  }
+  Digest::Bytes out;
+  unsigned int length = 0;
+  must(EVP_DigestFinal_ex(context.get(), out.data(), &length) == 1);
+  return Digest(out);
+}
+
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   Digest::Bytes out;
   unsigned int length = 0;

@@ -60,4 +60,9 @@ TEST(Base64, RefusesWhatIsNotCanonical) {
 }
 
 }  // namespace
+TEST(Digest, OfPiecesIsThatOfTheWhole) {
+  EXPECT_EQ(sha256_of({"a", "", "bc"}), sha256("abc"));
+  EXPECT_EQ(sha256_of({}), sha256(""));
+}
+
 }  // namespace cordon

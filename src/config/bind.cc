@@ -143,45 +143,56 @@ Result<std::string> resolve_links(const std::string& path) {
 BindRules BindRules::create(std::string_view home, const std::vector<std::string>& own,
                             const std::vector<std::string>& sockets) {
   BindRules made;
-  for (const std::string_view path : blocked_everywhere) made.block(std::string(path), false);
-  for (const std::string& path : own) made.block(path, false);
-  for (const std::string& path : sockets) made.block(path, false);
-  std::set<std::string> homes = homes_of_machine();
-  if (home.size() > 1) homes.insert(normal_path(home));
-  for (const std::string& root : homes) {
-    for (const std::string_view name : blocked_in_home) made.block(fmt::format("{}/{}", root, name), false);
-    made.block(fmt::format("{}/{}", root, blocked_in_home_by_prefix), true);
-    made.homes_.push_back(root);
-    if (const auto resolved = resolve_links(root); resolved && *resolved != root) made.homes_.push_back(*resolved);
-  }
+  made.inputs_ = std::make_shared<Inputs>();
+  made.inputs_->home = home;
+  made.inputs_->own = own;
+  made.inputs_->sockets = sockets;
   return made;
 }
 
-void BindRules::block(std::string path, bool as_prefix) {
+const BindRules::Table& BindRules::table() const {
+  std::call_once(inputs_->once, [this] {
+    Table& made = inputs_->table;
+    for (const std::string_view path : blocked_everywhere) made.block(std::string(path), false);
+    for (const std::string& path : inputs_->own) made.block(path, false);
+    for (const std::string& path : inputs_->sockets) made.block(path, false);
+    std::set<std::string> homes = homes_of_machine();
+    if (inputs_->home.size() > 1) homes.insert(normal_path(inputs_->home));
+    for (const std::string& root : homes) {
+      for (const std::string_view name : blocked_in_home) made.block(fmt::format("{}/{}", root, name), false);
+      made.block(fmt::format("{}/{}", root, blocked_in_home_by_prefix), true);
+      made.homes.push_back(root);
+      if (const auto resolved = resolve_links(root); resolved && *resolved != root) made.homes.push_back(*resolved);
+    }
+  });
+  return inputs_->table;
+}
+
+void BindRules::Table::block(std::string path, bool as_prefix) {
   path = normal_path(path);
   if (!path.starts_with('/')) return;
   // A blocked name may itself be a link: what it leads to is as secret as the name.
   if (const auto resolved = resolve_links(path); resolved && *resolved != path)
-    blocked_.push_back({*resolved, as_prefix});
-  blocked_.push_back({std::move(path), as_prefix});
+    blocked.push_back({*resolved, as_prefix});
+  blocked.push_back({std::move(path), as_prefix});
 }
 
-bool BindRules::find_clash(std::string_view path, Clash& found) const {
+bool BindRules::Table::find_clash(std::string_view path, Clash& found) const {
   if (path == "/") {
     found = {"is", "/"};
     return true;
   }
   const Blocked* covered = nullptr;
-  for (const Blocked& blocked : blocked_) {
-    if (path == blocked.path) {
-      found = {"is", blocked.path};
+  for (const Blocked& one : blocked) {
+    if (path == one.path) {
+      found = {"is", one.path};
       return true;
     }
-    if (is_within(path, blocked.path) || (blocked.as_prefix && path.starts_with(blocked.path))) {
-      found = {"lies inside", blocked.path};
+    if (is_within(path, one.path) || (one.as_prefix && path.starts_with(one.path))) {
+      found = {"lies inside", one.path};
       return true;
     }
-    if (covered == nullptr && is_within(blocked.path, path)) covered = &blocked;
+    if (covered == nullptr && is_within(one.path, path)) covered = &one;
   }
   if (covered == nullptr) return false;
   found = {"covers", covered->path};
@@ -189,12 +200,12 @@ bool BindRules::find_clash(std::string_view path, Clash& found) const {
 }
 
 /// The same directory can be mounted in a second place, where neither its name nor a link gives it away.
-bool BindRules::find_same_directory(const std::string& path, Clash& found) const {
+bool BindRules::Table::find_same_directory(const std::string& path, Clash& found) const {
   for (fs::path at = path; at.has_relative_path(); at = at.parent_path()) {
-    for (const Blocked& blocked : blocked_) {
+    for (const Blocked& one : blocked) {
       std::error_code error;
-      if (!fs::equivalent(at, blocked.path, error) || error) continue;
-      found = {at == fs::path(path) ? "is" : "lies inside", blocked.path};
+      if (!fs::equivalent(at, one.path, error) || error) continue;
+      found = {at == fs::path(path) ? "is" : "lies inside", one.path};
       return true;
     }
   }
@@ -210,8 +221,8 @@ Result<std::string> BindRules::check_source(std::string_view source, std::string
   auto resolved = resolve_links(std::string(source));
   if (!resolved) return fail(Fault::invalid_input, "{}: {}: {}", origin.text(), subject, resolved.error().sentence);
   Clash clash;
-  const bool clashes =
-      find_clash(normal_path(source), clash) || find_clash(*resolved, clash) || find_same_directory(*resolved, clash);
+  const bool clashes = table().find_clash(normal_path(source), clash) || table().find_clash(*resolved, clash) ||
+                       table().find_same_directory(*resolved, clash);
   if (clashes) {
     const std::string through =
         *resolved == normal_path(source) ? "" : fmt::format(" (it resolves to \"{}\")", *resolved);
@@ -255,12 +266,12 @@ Result<void> BindRules::check_workspace(std::string_view workspace) const {
     return fail(Fault::denied, "the workspace \"{}\" {} \"{}\"; run it in a project's own directory", path, how, what);
   };
   if (path == "/") return refuse("is", "/");
-  for (const std::string& home : homes_) {
+  for (const std::string& home : table().homes) {
     if (is_within(home, path))
       return refuse(home == path ? "is the home directory" : "covers the home directory", home);
   }
-  for (const Blocked& blocked : blocked_) {
-    if (is_within(blocked.path, path)) return refuse(blocked.path == path ? "is" : "covers", blocked.path);
+  for (const Blocked& one : table().blocked) {
+    if (is_within(one.path, path)) return refuse(one.path == path ? "is" : "covers", one.path);
   }
   return {};
 }

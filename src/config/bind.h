@@ -1,6 +1,8 @@
 // Which parts of the host may be shown inside a sandbox. See docs: "Binds" in the settings page.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,21 +41,35 @@ class BindRules {
   Result<void> check_workspace(std::string_view workspace) const;
 
  private:
-  struct Blocked {
-    std::string path;
-    bool as_prefix = false;  // also everything whose name goes on after it
-  };
   struct Clash {
     const char* how;
     std::string path;
   };
+  struct Blocked {
+    std::string path;
+    bool as_prefix = false;  // also everything whose name goes on after it
+  };
+  struct Table {
+    std::vector<Blocked> blocked;
+    std::vector<std::string> homes;
 
-  void block(std::string path, bool as_prefix);
-  bool find_clash(std::string_view path, Clash& found) const;
-  bool find_same_directory(const std::string& path, Clash& found) const;
+    void block(std::string path, bool as_prefix);
+    bool find_clash(std::string_view path, Clash& found) const;
+    bool find_same_directory(const std::string& path, Clash& found) const;
+  };
+  struct Inputs {
+    std::string home;
+    std::vector<std::string> own;
+    std::vector<std::string> sockets;
+    std::once_flag once;
+    Table table;
+  };
 
-  std::vector<Blocked> blocked_;
-  std::vector<std::string> homes_;
+  /// Made at the first question: most settings have no bind, and looking up every home costs more than reading the
+  /// files.
+  const Table& table() const;
+
+  std::shared_ptr<Inputs> inputs_;
 };
 
 }  // namespace cordon::config

@@ -105,6 +105,13 @@ Field scalar(std::string_view key, For whom, Form form, const Scalars& more) {
 
 enum class Later { joins, replaces };
 
+/// Each bind and path is a mount; each host a rule of the proxy.
+constexpr double most_entries(Form form) {
+  if (form == Form::binds || form == Form::paths) return 256;
+  if (form == Form::commands) return 20'000;
+  return 1'000;
+}
+
 template <auto at>
 Field list(std::string_view key, std::string_view section, For whom, Form form, Adding adding, Later later) {
   return {.key = key,
@@ -114,7 +121,7 @@ Field list(std::string_view key, std::string_view section, For whom, Form form, 
           .form = form,
           .choices = {},
           .least = 0,
-          .most = 0,
+          .most = most_entries(form),
           .looser = Looser::any_change,
           .adding = adding,
           .joined = later == Later::joins,

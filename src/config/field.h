@@ -43,7 +43,7 @@ enum class Looser {
   larger,  // later choices and larger numbers
   smaller,
   any_change,   // neither way is surely tighter
-  fewer_tools,  // a profile that has a tool which the other lacks
+  fewer_tools,  // a profile: only what both have counts
 };
 
 /// What an entry of a list does.
@@ -66,7 +66,7 @@ struct Field {
   Form form;
   std::span<const std::string_view> choices;
   double least;
-  double most;
+  double most;  // of a list: how many entries
   Looser looser;
   Adding adding;
   bool joined;          // a later list adds to the earlier ones instead of replacing them

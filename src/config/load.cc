@@ -154,7 +154,12 @@ Result<Loaded> load(const Sources& sources) {
 Result<std::vector<TrustPreview>> preview_trust(const Sources& sources) {
   const TrustRecords records = TRY(TrustStore(sources.state_dir).load());
   std::vector<TrustPreview> made;
-  const Loaded now = TRY(load_with(sources, records));
+  // A trusted text that can no longer be read must not keep a person from trusting a new one.
+  const auto load_or_forget = [&](const TrustRecords& known) {
+    auto loaded = load_with(sources, known);
+    return loaded || loaded.error().fault != Fault::corrupt ? loaded : load_with(sources, {});
+  };
+  const Loaded now = TRY(load_or_forget(records));
   for (const SourceFile& file : now.files) {
     if (file.state == State::own || file.state == State::missing || file.state == State::gone) continue;
     const auto text = TRY(read_source(file.path, file.name));
@@ -165,7 +170,7 @@ Result<std::vector<TrustPreview>> preview_trust(const Sources& sources) {
     const std::string real_path = TRY(resolve_links(file.path));
     const auto before = records.find(real_path);
     others.erase(real_path);
-    Loaded without = TRY(load_with(sources, std::move(others)));
+    Loaded without = TRY(load_or_forget(others));
     for (Ignored& ignored : without.ignored) {
       if (ignored.origin.file != file.name) continue;
       ignored.reason.clear();

@@ -24,6 +24,78 @@ struct Seen {
   std::string words;  // of a heading
 };
 
+/// Bytes of a list marker with the blanks after it, or 0.
+std::size_t marker_length(std::string_view text) {
+  std::size_t at = 0;
+  if (text.empty()) return 0;
+  if (text[0] == '-' || text[0] == '*' || text[0] == '+') {
+    at = 1;
+  } else {
+    while (at < text.size() && at < 9 && text[at] >= '0' && text[at] <= '9') ++at;
+    if (at == 0 || at == text.size() || (text[at] != '.' && text[at] != ')')) return 0;
+    ++at;
+  }
+  if (at == text.size()) return at;
+  const std::size_t blanks = at;
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+  return at > blanks ? at : 0;
+}
+
+/// `---`, `* * *`, `===`: a rule or the line under a heading.
+bool is_rule(std::string_view text) {
+  std::size_t marks = 0;
+  for (const char c : text) {
+    if (c == ' ' || c == '\t') continue;
+    if (c != text[0] || (c != '-' && c != '*' && c != '_' && c != '=')) return false;
+    ++marks;
+  }
+  return marks >= 3 || (marks > 0 && text[0] == '=');
+}
+
+/// Where the words of a line begin: after blanks, quotation marks and list markers.
+std::size_t head_length(std::string_view line) {
+  std::size_t at = 0;
+  for (;;) {
+    while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
+    if (at < line.size() && line[at] == '>') {
+      ++at;
+      continue;
+    }
+    const std::size_t marker = marker_length(line.substr(at));
+    if (marker == 0) return at;
+    at += marker;
+  }
+}
+
+/// What of the line's words decides about blocks: a fence, or the beginning of HTML.
+std::size_t opening_length(std::string_view words) {
+  if (words.starts_with("<!")) return 2;
+  if (words.starts_with('<')) return 1;
+  if (!words.starts_with("```") && !words.starts_with("~~~")) return 0;
+  const std::size_t run = std::min(words.find_first_not_of(words[0]), words.size());
+  const bool closed = words[0] == '`' && words.find('`', run) != std::string_view::npos;
+  return closed ? 0 : run;
+}
+
+/// `line` with everything that has a meaning only inside a line (emphasis, links, code, entities) made plain, byte for
+/// byte. We use none of it, and md4c takes quadratic time over some of it.
+void append_plain(std::string& out, std::string_view line) {
+  const std::size_t head = head_length(line);
+  const std::string_view words = line.substr(head);
+  if (is_rule(words) || is_rule(trim(line))) {
+    out += line;
+    return;
+  }
+  const std::size_t opening = opening_length(words);
+  out += line.substr(0, head + opening);
+  for (std::size_t at = opening; at < words.size(); ++at) {
+    // `</script>` ends a block of HTML wherever it stands.
+    const bool ends_html = words.substr(at).starts_with("</");
+    const bool plain = ends_html || std::string_view("[]*_`&\\!<~").find(words[at]) == std::string_view::npos;
+    out += plain ? words[at] : 'x';
+  }
+}
+
 class Outline {
  public:
   explicit Outline(std::string_view source) : source_(source) {
@@ -34,20 +106,28 @@ class Outline {
       if (ends) starts_.push_back(at + 1);
     }
     seen_.resize(starts_.size());
+    plain_.reserve(source.size());
+    for (std::size_t index = 0; index < starts_.size(); ++index) {
+      const std::string_view text = line(index);
+      append_plain(plain_, text);
+      const std::size_t end = index + 1 < starts_.size() ? starts_[index + 1] : source.size();
+      plain_ += source.substr(starts_[index] + text.size(), end - starts_[index] - text.size());
+    }
   }
 
   Result<void> parse() {
     MD_PARSER parser{};
+    parser.flags = MD_FLAG_NOHTMLSPANS;
     parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
       return static_cast<Outline*>(self)->enter(type, detail);
     };
     parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) { return static_cast<Outline*>(self)->leave(type); };
     parser.enter_span = [](MD_SPANTYPE, void*, void*) { return 0; };
     parser.leave_span = [](MD_SPANTYPE, void*, void*) { return 0; };
-    parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
-      return static_cast<Outline*>(self)->add({text, size}, type);
+    parser.text = [](MD_TEXTTYPE, const MD_CHAR* text, MD_SIZE size, void* self) {
+      return static_cast<Outline*>(self)->add({text, size});
     };
-    if (md_parse(source_.data(), static_cast<MD_SIZE>(source_.size()), &parser, this) != 0) {
+    if (md_parse(plain_.data(), static_cast<MD_SIZE>(plain_.size()), &parser, this) != 0) {
       return fail(Fault::internal, "Markdown could not be read: out of memory");
     }
     return {};
@@ -88,22 +168,22 @@ class Outline {
     return 0;
   }
 
-  int add(std::string_view text, MD_TEXTTYPE type) {
-    // md4c hands out pieces of the source, and for line ends and replaced characters its own constants: only the former
+  int add(std::string_view text) {
+    // md4c hands out pieces of the text, and for line ends and replaced characters its own constants: only the former
     // have a place.
     const std::less<const char*> before;
-    const bool ours = !before(text.data(), source_.data()) && before(text.data(), source_.data() + source_.size());
+    const bool ours = !before(text.data(), plain_.data()) && before(text.data(), plain_.data() + plain_.size());
     if (!ours) {
       if (level_ > 0 && heading_line_ != none) seen_[heading_line_].words += ' ';
       return 0;
     }
-    const auto offset = static_cast<std::size_t>(text.data() - source_.data());
+    const auto offset = static_cast<std::size_t>(text.data() - plain_.data());
     const auto line = static_cast<std::size_t>(std::ranges::upper_bound(starts_, offset) - starts_.begin()) - 1;
     Seen& here = seen_[line];
     if (!here.text) here.items = items_;
     here.text = true;
     here.code |= code_;
-    if (html_ && !html_began_) comment_ = trim(text).starts_with("<!--");
+    if (html_ && !html_began_) comment_ = trim(source_.substr(offset, text.size())).starts_with("<!--");
     html_began_ = html_;
     here.html |= html_;
     here.comment |= html_ && comment_;
@@ -112,12 +192,13 @@ class Outline {
     if (heading_line_ == none) heading_line_ = line;
     here.heading = true;
     here.level = level_;
-    if (type != MD_TEXT_HTML) seen_[heading_line_].words += text;
+    seen_[heading_line_].words += source_.substr(offset, text.size());
     return 0;
   }
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   std::string_view source_;
+  std::string plain_;  // what md4c is given: the same bytes, but for those made plain
   std::vector<std::size_t> starts_;
   std::vector<Seen> seen_;
   int items_ = 0;
@@ -129,34 +210,6 @@ class Outline {
   bool html_began_ = false;
   bool comment_ = false;
 };
-
-/// Bytes of a list marker with the blanks after it, or 0.
-std::size_t marker_length(std::string_view text) {
-  std::size_t at = 0;
-  if (text.empty()) return 0;
-  if (text[0] == '-' || text[0] == '*' || text[0] == '+') {
-    at = 1;
-  } else {
-    while (at < text.size() && at < 9 && text[at] >= '0' && text[at] <= '9') ++at;
-    if (at == 0 || at == text.size() || (text[at] != '.' && text[at] != ')')) return 0;
-    ++at;
-  }
-  if (at == text.size()) return at;
-  const std::size_t blanks = at;
-  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
-  return at > blanks ? at : 0;
-}
-
-/// `---`, `* * *`, `===`: a rule or the line under a heading.
-bool is_rule(std::string_view text) {
-  std::size_t marks = 0;
-  for (const char c : text) {
-    if (c == ' ' || c == '\t') continue;
-    if (c != text[0] || (c != '-' && c != '*' && c != '_' && c != '=')) return false;
-    ++marks;
-  }
-  return marks >= 3 || (marks > 0 && text[0] == '=');
-}
 
 bool is_fence(std::string_view text) { return text.starts_with("```") || text.starts_with("~~~"); }
 

@@ -1,7 +1,7 @@
 #include "config/merge.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
 
 #include "config/bind.h"
 #include "model/tools.h"
@@ -9,21 +9,49 @@
 namespace cordon::config {
 namespace {
 
-bool contains_text(const std::vector<Item>& items, const std::string& text) {
-  return std::ranges::any_of(items, [&](const Item& item) { return item.text() == text; });
+/// Two entries that cannot both stand have the same identity: what is written, but of a bind its target and of a rule
+/// its path.
+std::string identity_of(const Item& item) {
+  if (const auto* bind = std::get_if<BindSetting>(&item.value)) return bind->target;
+  if (const auto* rule = std::get_if<PathRule>(&item.value)) return rule->path;
+  return item.text();
 }
 
-bool has_more_tools(std::int64_t wanted, std::int64_t current) {
-  const auto more = tools_of(static_cast<ToolProfile>(wanted));
-  const auto less = tools_of(static_cast<ToolProfile>(current));
-  return !std::ranges::includes(less, more);
-}
+/// A list in which the later of two with the same identity takes the earlier one's place.
+class ItemList {
+ public:
+  explicit ItemList(std::vector<Item> items) : items_(std::move(items)) {
+    for (std::size_t index = 0; index < items_.size(); ++index) places_.emplace(identity_of(items_[index]), index);
+  }
+
+  bool holds(const Item& item) const {
+    const auto found = places_.find(identity_of(item));
+    return found != places_.end() && items_[found->second].text() == item.text();
+  }
+
+  void put(const Item& item) {
+    const auto [place, fresh] = places_.emplace(identity_of(item), items_.size());
+    if (fresh) {
+      items_.push_back(item);
+    } else if (items_[place->second].text() != item.text()) {
+      items_[place->second] = item;
+    }
+  }
+
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  std::vector<Item> items_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 bool loosens(const Field& field, const Scalar& wanted, const Scalar& current) {
   if (wanted == current) return false;
   if (field.looser == Looser::any_change) return true;
   const std::int64_t more = std::get<std::int64_t>(wanted), less = std::get<std::int64_t>(current);
-  if (field.looser == Looser::fewer_tools) return has_more_tools(more, less);
+  // Only `full` has tools that nobody knows; of the others the part that was there before is taken (see
+  // tighten_profile).
+  if (field.looser == Looser::fewer_tools) return static_cast<ToolProfile>(more) == ToolProfile::full;
   return field.looser == Looser::larger ? more > less : more < less;
 }
 
@@ -96,7 +124,18 @@ class Merger {
     }
     // Saying again what another file said takes nothing over from it.
     if (layer.standing == Standing::tighten && change.scalar == current.value && !current.is_default()) return;
+    if (layer.standing == Standing::tighten && change.field->looser == Looser::fewer_tools) {
+      deny_new_tools(change, target);
+    }
     change.field->set(target, change.scalar, change.origin);
+  }
+
+  /// A profile that an untrusted file asks for may hold a tool that the agent does not have yet.
+  static void deny_new_tools(const Change& change, const Target& target) {
+    const auto profile = static_cast<ToolProfile>(std::get<std::int64_t>(change.scalar));
+    for (const std::string& tool : tools_of(profile)) {
+      if (!has_tool(target.agent.tools, tool)) target.agent.tools.deny.push_back({tool, change.origin});
+    }
   }
 
   void ignore(const Layer& layer, const Change& change, std::string_view agent) {
@@ -106,42 +145,32 @@ class Merger {
   }
 
   static void extend_list(const Change& change, const Target& target) {
-    std::vector<Item> items = change.replaces ? std::vector<Item>{} : change.field->items(target);
-    for (const Item& item : change.items) {
-      if (const auto* bind = std::get_if<BindSetting>(&item.value)) {
-        std::erase_if(items,
-                      [&](const Item& other) { return std::get<BindSetting>(other.value).target == bind->target; });
-      }
-      if (const auto* rule = std::get_if<PathRule>(&item.value)) {
-        std::erase_if(items, [&](const Item& other) { return std::get<PathRule>(other.value).path == rule->path; });
-      }
-      if (!contains_text(items, item.text())) items.push_back(item);
-    }
-    change.field->assign(target, items, change.origin);
+    ItemList list(change.replaces ? std::vector<Item>{} : change.field->items(target));
+    for (const Item& item : change.items) list.put(item);
+    change.field->assign(target, list.items(), change.origin);
   }
 
   void tighten_list(const Layer& layer, const Change& change, const Target& target, std::string_view agent) {
-    std::vector<Item> items = change.field->items(target);
+    std::vector<Item> current = change.field->items(target);
     bool changed = false;
     if (change.replaces && change.field->adding == Adding::loosens) {
       // Of a list that replaces, what was listed before and still is stays: the intersection.
-      changed = std::erase_if(items, [&](const Item& item) { return !contains_text(change.items, item.text()); }) > 0;
+      const ItemList wanted(change.items);
+      changed = std::erase_if(current, [&](const Item& item) { return !wanted.holds(item); }) > 0;
     }
+    ItemList list(std::move(current));
     for (const Item& item : change.items) {
-      if (contains_text(items, item.text())) continue;
+      if (list.holds(item)) continue;
       if (adding_loosens(*change.field, item)) {
         if (!layer.silent) {
           merged_.ignored.push_back({full_key(*change.field, agent), item.text(), item.origin(), layer.why_not});
         }
         continue;
       }
-      if (const auto* rule = std::get_if<PathRule>(&item.value)) {
-        std::erase_if(items, [&](const Item& other) { return std::get<PathRule>(other.value).path == rule->path; });
-      }
-      items.push_back(item);
+      list.put(item);
       changed = true;
     }
-    if (changed) change.field->assign(target, items, change.origin);
+    if (changed) change.field->assign(target, list.items(), change.origin);
   }
 
   bool adding_loosens(const Field& field, const Item& item) {

@@ -13,23 +13,23 @@ using Kind = MarkdownLine::Kind;
 
 std::string shown_word(std::string_view text) { return visible(text.substr(0, 80), Lines::escape); }
 
-/// The heading as a section's name: without what stands in parentheses, in any case.
-std::string_view section_of(std::string_view heading) {
-  std::string_view name = trim(heading.substr(0, std::min(heading.find('('), heading.size())));
-  while (name.ends_with(':')) name.remove_suffix(1);
-  const std::string wanted = to_lower(trim(name));
-  for (const std::string_view section : sections()) {
-    if (to_lower(section) == wanted) return section;
-  }
-  return "";
-}
-
 /// A key or value without the emphasis or backticks around it.
 std::string_view bare(std::string_view text) {
   text = trim(text);
   while (!text.empty() && (text.front() == '*' || text.front() == '`')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == '*' || text.back() == '`')) text.remove_suffix(1);
   return trim(text);
+}
+
+/// The heading as a section's name: without what stands in parentheses, in any case.
+std::string_view section_of(std::string_view heading) {
+  std::string_view name = bare(heading.substr(0, std::min(heading.find('('), heading.size())));
+  while (name.ends_with(':')) name.remove_suffix(1);
+  const std::string wanted = to_lower(bare(name));
+  for (const std::string_view section : sections()) {
+    if (to_lower(section) == wanted) return section;
+  }
+  return "";
 }
 
 class SandboxReader {
@@ -39,6 +39,10 @@ class SandboxReader {
 
   Result<std::vector<Change>> read(std::string_view text) {
     for (const MarkdownLine& line : TRY(read_markdown(text))) CHECK_OK(take(line));
+    if (warnings_ > most_warnings) {
+      remarks_.push_back(
+          {Remark::Kind::warning, fmt::format("{}: {} more warnings", name_, warnings_ - most_warnings)});
+    }
     return std::move(changes_);
   }
 
@@ -52,6 +56,7 @@ class SandboxReader {
 
   template <class... Args>
   void warn(const MarkdownLine& line, fmt::format_string<Args...> format, Args&&... args) {
+    if (++warnings_ > most_warnings) return;
     remarks_.push_back({Remark::Kind::warning,
                         fmt::format("{}: {}", at(line).text(), fmt::format(format, std::forward<Args>(args)...))});
   }
@@ -87,7 +92,8 @@ class SandboxReader {
                      shown_word(line.text));
       }
     }
-    warn(line, "unknown section '{}' is not read{}", shown_word(line.text), did_you_mean(line.text, sections()));
+    const std::string hint = warnings_ < most_warnings ? did_you_mean(line.text, sections()) : "";
+    warn(line, "unknown section '{}' is not read{}", shown_word(line.text), hint);
     return {};
   }
 
@@ -113,8 +119,16 @@ class SandboxReader {
     if (pairs) std::erase(text, '`');
     if (list_->form == Form::network && to_lower(text) == "none") return {};
     Item item = TRY(read_item(*list_, text, at(line), around_, remarks_));
-    changes_.push_back(
-        {.field = list_, .agent = "", .scalar = {}, .items = {std::move(item)}, .replaces = false, .origin = at(line)});
+    const auto [place, fresh] = lists_.emplace(list_, changes_.size());
+    if (fresh) {
+      changes_.push_back(
+          {.field = list_, .agent = "", .scalar = {}, .items = {}, .replaces = false, .origin = at(line)});
+    }
+    std::vector<Item>& items = changes_[place->second].items;
+    if (items.size() >= static_cast<std::size_t>(list_->most)) {
+      return wrong(line, "more than {} entries under {}", list_->most, section_);
+    }
+    items.push_back(std::move(item));
     return {};
   }
 
@@ -182,7 +196,10 @@ class SandboxReader {
   std::vector<Change> changes_;
   std::string_view section_;
   const Field* list_ = nullptr;
-  std::map<const Field*, int> set_;
+  std::map<const Field*, int> set_;            // scalar → line
+  std::map<const Field*, std::size_t> lists_;  // list → its change
+  static constexpr int most_warnings = 50;
+  int warnings_ = 0;
   bool any_heading_ = false;
   int unread_ = -1;  // last line of a block that was warned about
 };

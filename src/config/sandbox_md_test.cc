@@ -29,9 +29,11 @@ Read read(std::string_view text) {
     return made;
   }
   for (const Change& change : *changes) {
-    const std::string value =
-        is_list(change.field->form) ? change.items[0].text() : shown(*change.field, change.scalar);
-    made.said.push_back(fmt::format("{} {} = {}", change.origin.line, change.field->key, value));
+    const auto say = [&](int line, const std::string& value) {
+      made.said.push_back(fmt::format("{} {} = {}", line, change.field->key, value));
+    };
+    if (!is_list(change.field->form)) say(change.origin.line, shown(*change.field, change.scalar));
+    for (const Item& item : change.items) say(item.origin().line, item.text());
   }
   return made;
 }
@@ -146,6 +148,9 @@ struct Wrong {
 };
 
 TEST(SandboxMd, EveryErrorNamesTheLineAndWhatWasExpected) {
+  const std::string long_path = "# Filesystem\n- " + std::string(300, 'x') + ": ro\n";
+  const std::string long_path_error = fmt::format("SANDBOX.md:2: filesystem path '/work/{0}…' (306 bytes): \"/work/{1}",
+                                                  std::string(74, 'x'), std::string(193, 'x'));
   const Wrong cases[] = {
       {"## Security Level\n\nLevle: ask\n",
        "SANDBOX.md:3: unknown key 'Levle' under Security Level (did you mean 'Level'?)"},
@@ -200,6 +205,7 @@ TEST(SandboxMd, EveryErrorNamesTheLineAndWhatWasExpected) {
        "SANDBOX.md:2: filesystem path '/home/someone/.ssh' is the blocked path \"/home/someone/.ssh\"; name a "
        "directory "
        "that holds no secrets"},
+      {long_path, long_path_error},
       {"# Filesystem\n- ~other/x: ro\n",
        "SANDBOX.md:2: filesystem path '~other/x' names another user's home; write it out"},
   };

@@ -303,6 +303,10 @@ class SettingsReader {
         change.items.push_back(TRY(read_item(field, trim(item.string), origin(item.where), around_, remarks_)));
       }
     }
+    if (change.items.size() > static_cast<std::size_t>(field.most)) {
+      return fail(Fault::invalid_input, "{}: {} has {} entries, more than {}", change.origin.text(), at.path,
+                  change.items.size(), field.most);
+    }
     changes_.push_back(std::move(change));
     return {};
   }

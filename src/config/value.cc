@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "base/clock.h"
@@ -212,8 +213,12 @@ Result<PathRule> read_path(std::string_view text, const Origin& origin, const Su
   }
   if (!path.starts_with('/')) path = around.workspace + "/" + path;
   PathRule made{normal_path(path), static_cast<PathAccess>(access - accesses.begin()), origin};
-  const bool inside =
-      is_within(TRY(resolve_links(made.path)), around.workspace) && is_within(made.path, around.workspace);
+  const auto resolved = resolve_links(made.path);
+  if (!resolved) {
+    return fail(Fault::invalid_input, "{}: filesystem path {}: {}", origin.text(), in_quotes(made.path),
+                visible(resolved.error().sentence, Lines::escape).substr(0, 200));
+  }
+  const bool inside = is_within(*resolved, around.workspace) && is_within(made.path, around.workspace);
   if (made.access != PathAccess::none && !inside) {
     CHECK_OK(around.binds.check_source(made.path, fmt::format("filesystem path {}", in_quotes(made.path)), origin));
   }
@@ -242,6 +247,17 @@ Result<Entry> read_variable(std::string_view text, const Origin& origin) {
     return fail(Fault::invalid_input, "{}: {} is no name of an environment variable", origin.text(), in_quotes(name));
   }
   return Entry{std::string(text), origin};
+}
+
+Result<BindSetting> read_bind(std::string_view text, const Origin& origin, const Surroundings& around,
+                              std::vector<Remark>& remarks) {
+  BindSetting made = TRY(around.binds.read(text, origin));
+  std::error_code ignored;
+  if (!std::filesystem::exists(made.resolved, ignored)) {
+    remarks.push_back(
+        {Remark::Kind::note, fmt::format("{}: the source of bind {} does not exist", origin.text(), in_quotes(text))});
+  }
+  return made;
 }
 
 }  // namespace
@@ -304,7 +320,7 @@ Result<Item> read_item(const Field& field, std::string_view text, const Origin& 
     case Form::paths:
       return Item{TRY(read_path(text, origin, around))};
     case Form::binds:
-      return Item{TRY(around.binds.read(text, origin))};
+      return Item{TRY(read_bind(text, origin, around, remarks))};
     case Form::allowed_tools:
     case Form::denied_tools:
       return Item{TRY(read_tool(field, text, origin, remarks))};

@@ -26,8 +26,10 @@ class Clearance {
 
   /// What was recorded, and so what runs.
   const Profile& profile() const { return profile_; }
-  /// The sequence number of the record.
+  /// The sequence number of the record, or `no_record`.
   std::uint64_t record() const { return record_; }
+  /// Only with `on_audit_failure: "continue"`.
+  static constexpr std::uint64_t no_record = ~std::uint64_t{0};
 
  private:
   friend class audit::Log;

@@ -1,5 +1,6 @@
-// Reads one JSON5 document per line (base64) and prints for each its value, or "refused: why". Values are spelled so that nothing is lost on
-// the way: ["n", "bits"] for numbers, ["s", …], ["a", […]], ["o", [[key, value]…]], null, true, false.
+// Reads one JSON5 document per line (base64) and prints for each its value, or "refused: why". Values are spelled so
+// that nothing is lost on the way: ["n", "bits"] for numbers, ["s", …], ["a", […]], ["o", [[key, value]…]], null, true,
+// false.
 #include <bit>
 #include <iostream>
 #include <string>
@@ -14,13 +15,16 @@ using cordon::json5::Value;
 
 Json spelled(const Value& value) {
   switch (value.kind) {
-    case Value::Kind::null: return nullptr;
-    case Value::Kind::boolean: return value.boolean;
+    case Value::Kind::null:
+      return nullptr;
+    case Value::Kind::boolean:
+      return value.boolean;
     case Value::Kind::number: {
       const bool nan = value.number != value.number;
       return Json::array({"n", nan ? "NaN" : fmt::format("{:016x}", std::bit_cast<std::uint64_t>(value.number))});
     }
-    case Value::Kind::string: return Json::array({"s", value.string});
+    case Value::Kind::string:
+      return Json::array({"s", value.string});
     case Value::Kind::array: {
       Json items = Json::array();
       for (const Value& item : value.items) items.push_back(spelled(item));

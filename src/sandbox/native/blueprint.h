@@ -38,7 +38,8 @@ struct ProtectedPath {
 
 struct ResourceLimit {
   int resource;
-  std::uint64_t value;
+  std::uint64_t soft;
+  std::uint64_t hard;
 };
 
 /// How far the child is isolated at each level of the ladder.
@@ -57,6 +58,7 @@ struct ChildNotes {
   char object[256] = {};
   volatile int error = 0;
   volatile bool isolated = false;
+  std::int32_t sibling = 0;  // started from a zygote: the pid of the sandbox's pid 1
   bool timed = false;
   std::array<std::uint64_t, step_count> finished_ns{};
   std::array<const char*, step_count> step_names{};
@@ -75,6 +77,7 @@ struct Blueprint {
   Weakened weakened;
 
   // Who it is outside; inside it is always 1000.
+  bool started_by_root = false;
   bool maps_written_by_launcher = false;  // started by root
   std::string uid_map;
   std::string gid_map;
@@ -99,7 +102,11 @@ struct Blueprint {
   std::vector<std::string> mount_directories;  // to be made for targets, outermost first
   bool loopback = false;
   bool tty = false;
-  int network_namespace = -1;  // a prepared one to enter
+  int network_namespace = -1;           // a prepared one to enter
+  std::vector<sys::Fd> pooled_network;  // its owner
+  int zygote_user = -1;
+  int zygote_mounts = -1;
+  int birth_cgroup = -1;
 
   // What it may use.
   std::vector<ResourceLimit> limits;
@@ -109,12 +116,13 @@ struct Blueprint {
   bool filter_has_listener = false;
 
   // Its only descriptors.
-  int input = -1;
+  int input = -1;  // −1: its own /dev/null
   int output = -1;
   int error = -1;
   int control = -1;           // the child's end
   int launcher_control = -1;  // the launcher's end, to be closed
   int pid1_image = -1;
+  int launcher_go = -1;
   int go = -1;  // readable once the launcher wrote the id maps
 
   // The child's own memory.

@@ -102,7 +102,9 @@ void sweep_groups(const std::string& parent) {
     const std::string name = item.path().filename();
     if (!name.starts_with("cordon-")) continue;
     const std::string mark = name.substr(7, name.rfind('-') - 7);
-    if (!sys::is_alive(mark)) ::rmdir(item.path().c_str());
+    // Only names that new_group_name makes: others may belong to somebody else.
+    const bool ours = mark.find('.') != std::string::npos && mark.find_first_not_of("0123456789.") == std::string::npos;
+    if (ours && !sys::is_alive(mark)) ::rmdir(item.path().c_str());
   }
 }
 

@@ -16,6 +16,7 @@ struct CgroupReading {
   std::optional<std::uint64_t> cpu_us;
   std::optional<std::uint64_t> memory_peak;
   std::optional<std::uint64_t> processes_peak;
+  std::uint64_t processes_now = 0;
   std::uint64_t oom_kills = 0;
   std::uint64_t forks_refused = 0;
 };
@@ -40,6 +41,8 @@ class Cgroups {
  public:
   virtual ~Cgroups() = default;
   virtual Result<std::unique_ptr<Cgroup>> create(const Limits& limits) = 0;
+  /// Whether a process is born into its group (v2); else it is attached once it exists.
+  virtual bool born_into() const = 0;
   /// What cannot be limited, each a phrase for a person.
   virtual std::vector<std::string> missing() const = 0;
   virtual bool limits_memory() const = 0;

@@ -53,6 +53,7 @@ class CgroupV1 : public Cgroup {
     if (auto path = paths_.find("pids"); path != paths_.end()) {
       reading.processes_peak = read_number(path->second + "/pids.peak");
       reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
+    reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
     }
     if (auto path = paths_.find("cpuacct"); path != paths_.end()) {
       if (auto ns = read_number(path->second + "/cpuacct.usage")) reading.cpu_us = *ns / 1000;
@@ -115,6 +116,7 @@ class CgroupsV1 : public Cgroups {
     if (!limits_processes()) phrases.emplace_back("pids control group: processes are counted by RLIMIT_NPROC only");
     return phrases;
   }
+  bool born_into() const override { return false; }
   bool limits_memory() const override { return parents_.contains("memory"); }
   bool limits_processes() const override { return parents_.contains("pids"); }
 

@@ -42,6 +42,7 @@ class CgroupV2 : public Cgroup {
     reading.processes_peak = read_number(path_ + "/pids.peak");
     reading.oom_kills = read_keyed(path_ + "/memory.events", "oom_kill").value_or(0);
     reading.forks_refused = read_keyed(path_ + "/pids.events", "max").value_or(0);
+    reading.processes_now = read_number(path_ + "/pids.current").value_or(0);
     return reading;
   }
 
@@ -87,6 +88,7 @@ class CgroupsV2 : public Cgroups {
     if (!limits_processes()) phrases.emplace_back("pids control group: processes are counted by RLIMIT_NPROC only");
     return phrases;
   }
+  bool born_into() const override { return true; }
   bool limits_memory() const override { return controllers_.contains("memory"); }
   bool limits_processes() const override { return controllers_.contains("pids"); }
 

@@ -3,6 +3,8 @@
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
 
+#include <cerrno>
+
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
 
@@ -20,7 +22,7 @@ struct Node {
 };
 constexpr Node nodes[] = {
     {"dev/null", "/dev/null", 1, 3},     {"dev/zero", "/dev/zero", 1, 5},       {"dev/full", "/dev/full", 1, 7},
-    {"dev/random", "/dev/random", 1, 8}, {"dev/urandom", "/dev/urandom", 1, 9}, {"dev/tty", "/dev/tty", 5, 0},
+    {"dev/urandom", "/dev/urandom", 1, 9}, {"dev/tty", "/dev/tty", 5, 0},
 };
 struct Link {
   const char* target;
@@ -30,23 +32,22 @@ constexpr Link links[] = {{"/proc/self/fd", "/dev/fd"},
                           {"/proc/self/fd/0", "/dev/stdin"},
                           {"/proc/self/fd/1", "/dev/stdout"},
                           {"/proc/self/fd/2", "/dev/stderr"},
-                          {"pts/ptmx", "/dev/ptmx"}};
+                          {"pts/ptmx", "/dev/ptmx"},
+                          // The same since Linux 5.6, but for the first seconds of a machine.
+                          {"urandom", "/dev/random"}};
 
 /// What stands at that name on the host might be something else: only the very device is passed on.
 bool bind_node(Child& child, const Node& node) {
-  long source = open_resolved(child, node.host);
-  if (!child.ok(source, "open", node.path)) return false;
+  long tree = raw::open_tree(child.host, node.host, raw::open_tree_clone | raw::at_symlink_nofollow);
+  if (!child.ok(tree, "open_tree", node.path)) return false;
   struct stat status {};
-  long result = raw::stat_at(static_cast<int>(source), "", status, AT_EMPTY_PATH);
-  if (result == 0 && (!S_ISCHR(status.st_mode) || status.st_rdev != makedev(node.major, node.minor))) result = -6;  // ENXIO
-  bool bound = false;
-  if (child.ok(result, "verify device", node.path)) {
-    long fd = raw::open(AT_FDCWD, node.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-    bound = child.ok(fd, "create", node.path) &&
-            bind(child, static_cast<int>(source), "", node.path, raw::mount_no_suid | raw::mount_no_exec);
-    raw::close(fd);
-  }
-  raw::close(source);
+  long result = raw::stat_at(static_cast<int>(tree), "", status, AT_EMPTY_PATH);
+  if (result == 0 && (!S_ISCHR(status.st_mode) || status.st_rdev != makedev(node.major, node.minor))) result = -ENXIO;
+  long made = raw::open(AT_FDCWD, node.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  const bool bound = child.ok(result, "verify device", node.path) && child.ok(made, "create", node.path) &&
+                     attach(child, static_cast<int>(tree), node.path, raw::mount_no_suid | raw::mount_no_exec);
+  if (made >= 0) raw::close(made);
+  raw::close(tree);
   return bound;
 }
 

@@ -46,10 +46,11 @@ bool absolute(const std::string& path) {
 
 class Drafter {
  public:
-  Drafter(const Profile& profile, const Machine& machine) : profile_(profile), machine_(machine) {}
+  Drafter(const Profile& profile, const Machine& machine, const Ladder& ladder)
+      : profile_(profile), machine_(machine), ladder_(ladder) {}
 
   Result<std::unique_ptr<Draft>> draft() {
-    plan_.ladder = machine_.ladder;
+    plan_.ladder = ladder_;
     plan_.weakened = machine_.weakened;
     plan_.root_tree = &machine_.root_tree;
     plan_.pid1_image = machine_.pid1_image.get();
@@ -67,7 +68,7 @@ class Drafter {
  private:
   /// Started by root, whatever is given is somebody's whom the sandbox is not.
   Result<int> tree_for(const std::string& path) {
-    if (!plan_.maps_written_by_launcher) return -1;
+    if (!plan_.started_by_root || !plan_.ladder.namespaces) return -1;
     draft_->trees.push_back(TRY(id_mapped_tree(path, plan_)));
     return draft_->trees.back().get();
   }
@@ -81,9 +82,15 @@ class Drafter {
       plan_.gitconfig = gitconfig_for(profile_.session, profile_.workspace.path);
       return {};
     }
+    // Level L4 started by root: the one it becomes has no way to directories that are root's own.
+    if (!plan_.ladder.namespaces && plan_.started_by_root) return {};
     auto directories = TRY(prepare_session(profile_.session, profile_.workspace.path));
     plan_.home_source = without_slash(directories.home);
     plan_.tmp_source = without_slash(directories.temporary);
+    if (!plan_.ladder.namespaces) {
+      plan_.trees.push_back({plan_.home_source, {directories.home}, true, true, -1});
+      plan_.trees.push_back({plan_.tmp_source, {directories.temporary}, true, true, -1});
+    }
     plan_.home_tree = TRY(tree_for(directories.home));
     plan_.tmp_tree = TRY(tree_for(directories.temporary));
     return {};
@@ -141,14 +148,16 @@ class Drafter {
 
   void add_limits() {
     const Limits& limits = profile_.limits;
-    auto add = [&](int resource, std::uint64_t value) { plan_.limits.push_back({resource, value}); };
+    auto add = [&](int resource, std::uint64_t value) { plan_.limits.push_back({resource, value, value}); };
     add(RLIMIT_CORE, 0);
     // Counted for this user in this user namespace: pid 1 is one of them.
-    if (limits.pids) add(RLIMIT_NPROC, limits.pids + 1);
+    // Where a control group counts as well, it is to be the one that says no: it tells how often it did.
+    if (limits.pids) add(RLIMIT_NPROC, machine_.processes_in_cgroup ? limits.pids * 2 + 64 : limits.pids + 1);
     if (limits.file_bytes) add(RLIMIT_FSIZE, limits.file_bytes);
     if (limits.open_files) add(RLIMIT_NOFILE, limits.open_files);
-    // Of one process; the whole tree's sum is watched.
-    if (limits.cpu_ms) add(RLIMIT_CPU, (limits.cpu_ms + 999) / 1000 + 1);
+    // Of one process; the whole tree's sum is watched. First a signal that has its own number, then the end.
+    const std::uint64_t cpu_seconds = (limits.cpu_ms + 999) / 1000 + 1;
+    if (limits.cpu_ms) plan_.limits.push_back({RLIMIT_CPU, cpu_seconds, cpu_seconds + 1});
     add(RLIMIT_MEMLOCK, 8ULL << 20);
     add(RLIMIT_MSGQUEUE, 819200);
     add(RLIMIT_SIGPENDING, 4096);
@@ -164,6 +173,7 @@ class Drafter {
 
   const Profile& profile_;
   const Machine& machine_;
+  const Ladder& ladder_;
   std::unique_ptr<Draft> draft_ = std::make_unique<Draft>();
   Blueprint& plan_ = draft_->blueprint;
 };
@@ -192,8 +202,9 @@ std::vector<std::string> environment_of(const Profile& profile, const std::strin
   return lines;
 }
 
-Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const Machine& machine) {
-  return Drafter(profile, machine).draft();
+Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const Machine& machine,
+                                                  const Ladder& ladder) {
+  return Drafter(profile, machine, ladder).draft();
 }
 
 void draft_command(const Profile& profile, const Machine& machine, Draft& draft) {

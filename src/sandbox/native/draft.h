@@ -17,9 +17,10 @@ namespace cordon::sandbox::native {
 struct Machine {
   RootTree root_tree;
   sys::Fd pid1_image;
-  Ladder ladder;
+  Ladder ladder;  // the highest; how far down a machine forces us is known only after trying
   Weakened weakened;
   std::string state_directory;
+  bool processes_in_cgroup = false;
 };
 
 /// A blueprint with everything that must live as long as it.
@@ -34,7 +35,7 @@ struct Draft {
 };
 
 /// Everything that does not belong to one command: what a warm slot can prepare ahead.
-Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const Machine& machine);
+Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const Machine& machine, const Ladder& ladder);
 /// The command's own part.
 void draft_command(const Profile& profile, const Machine& machine, Draft& draft);
 

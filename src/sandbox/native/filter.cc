@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "sandbox/native/filter_rules.h"
@@ -22,7 +24,10 @@ using Node = BpfAssembler::Node;
 using Test = BpfAssembler::Test;
 
 constexpr std::uint32_t number_offset = offsetof(seccomp_data, nr);
+constexpr std::uint32_t whole = 0xffffffff;
 constexpr std::uint32_t architecture_offset = offsetof(seccomp_data, arch);
+// About as many call numbers as kernels have; they try a new filter on each.
+constexpr std::uint32_t kernel_tries_below = 472;
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low half of an argument comes first");
 
 std::uint32_t low_half(std::uint8_t argument) {
@@ -39,93 +44,195 @@ struct Interval {
   Node leaf;
 };
 
-/// The instructions of one rule, from its last clause to its first.
+/// Whether these are single numbers in the midst of others that are all answered alike.
+bool exceptions_only(std::span<const Interval> among) {
+  for (std::size_t i = 0; i < among.size(); ++i) {
+    if (i % 2 == 0 ? among[i].leaf != among[0].leaf : among[i].first + 1 != among[i + 1].first) return false;
+  }
+  return true;
+}
+
+/// Where to split so that both sides hold about as many numbers. The kernel runs a new filter once for every call
+/// number, so long intervals want short ways; numbers from `end` on are not counted.
+std::size_t balanced_split(std::span<const Interval> among, std::uint32_t end) {
+  const auto upto = [&](std::size_t index) { return std::min(index < among.size() ? among[index].first : end, end); };
+  const std::uint64_t twice_middle = std::uint64_t{upto(0)} + upto(among.size());
+  std::size_t best = 1;
+  const auto distance = [&](std::size_t index) {
+    const auto twice = static_cast<std::int64_t>(2 * std::uint64_t{upto(index)});
+    return std::abs(twice - static_cast<std::int64_t>(twice_middle));
+  };
+  for (std::size_t index = 2; index < among.size(); ++index) {
+    if (distance(index) < distance(best)) best = index;
+  }
+  return best;
+}
+
+/// A search tree over the value in the accumulator, which no branch changes.
+Node search(BpfAssembler& assembler, std::span<const Interval> among, std::uint32_t end) {
+  if (among.size() == 1) return among.front().leaf;
+  if ((among.size() == 3 || among.size() == 5) && exceptions_only(among)) {
+    Node node = among.front().leaf;
+    for (std::size_t i = 1; i < among.size(); i += 2) {
+      node = assembler.branch(Test::equal, among[i].first, {among[i].leaf, node});
+    }
+    return node;
+  }
+  // The end of a subtree is the start of what comes after it, or of no matter.
+  const std::size_t middle = balanced_split(among, end);
+  const Node upper = search(assembler, among.subspan(middle), end);
+  const Node lower = search(assembler, among.first(middle), std::min(end, among[middle].first));
+  return assembler.branch(Test::at_least, among[middle].first, {upper, lower});
+}
+
+/// Intervals that grow from the left; equal neighbours are joined.
+class IntervalList {
+ public:
+  explicit IntervalList(Node everything) : intervals_{{0, everything}} {}
+
+  void from(std::uint32_t number, Node leaf) {
+    if (intervals_.back().first == number) intervals_.pop_back();
+    if (intervals_.empty() || intervals_.back().leaf != leaf) intervals_.push_back({number, leaf});
+  }
+  std::span<const Interval> get() const { return intervals_; }
+
+ private:
+  std::vector<Interval> intervals_;
+};
+
+/// Single numbers with leaves of their own, everything between them with one.
+IntervalList over(const std::map<std::uint32_t, Node>& leaves, Node others) {
+  IntervalList list(others);
+  for (const auto& [number, leaf] : leaves) {
+    list.from(number, leaf);
+    if (number != 0xffffffff) list.from(number + 1, others);
+  }
+  return list;
+}
+
+/// What is known of the arguments on the way to an instruction: tests that held, and tests that did not.
+class Knowledge {
+ public:
+  /// true, false, or not known.
+  std::optional<bool> outcome(const ArgumentTest& test) const {
+    if (held_.contains(test)) return true;
+    if (failed_.contains(test)) return false;
+    const bool another_value = std::ranges::any_of(
+        held_, [&](const ArgumentTest& known) { return known.argument == test.argument && known.mask == test.mask; });
+    return another_value ? std::optional(false) : std::nullopt;
+  }
+
+  Knowledge and_held(const ArgumentTest& test) const { return with(test, &Knowledge::held_); }
+  Knowledge and_failed(const ArgumentTest& test) const { return with(test, &Knowledge::failed_); }
+  auto operator<=>(const Knowledge&) const = default;
+
+ private:
+  Knowledge with(const ArgumentTest& test, std::set<ArgumentTest> Knowledge::*where) const {
+    Knowledge more = *this;
+    (more.*where).insert(test);
+    return more;
+  }
+  std::set<ArgumentTest> held_;
+  std::set<ArgumentTest> failed_;
+};
+
+/// The instructions of one rule: its clauses as a decision tree that asks nothing twice.
 class RuleWriter {
  public:
   RuleWriter(BpfAssembler& assembler, const CallRule& rule, OnRefusal refusal)
       : assembler_(assembler), rule_(rule), refusal_(refusal) {}
 
-  Node write() { return clause(0, nothing_loaded); }
+  Node write() { return clause(0, Loaded{}, {}); }
 
  private:
-  static constexpr int nothing_loaded = -1;
+  /// What the accumulator holds: the low half of an argument, with these bits of it left. No bits: something else.
+  struct Loaded {
+    std::uint8_t argument = 0;
+    std::uint32_t bits = 0;
+    bool operator==(const Loaded&) const = default;
+  };
 
   Node answer(SeccompAnswer said) {
     const bool notify = refusal_ == OnRefusal::notify && is_refusal(said);
     return assembler_.answer((notify ? SeccompAnswer::notify() : said).encode());
   }
 
-  /// `loaded` is the argument whose low half the accumulator holds: it need not be loaded again.
-  Node clause(std::size_t index, int loaded) {
-    if (index == rule_.clauses.size()) return answer(rule_.otherwise);
-    const auto key = std::make_pair(index, loaded);
-    if (const auto known = written_.find(key); known != written_.end()) return known->second;
-    const Node node = test(index, 0, loaded);
-    written_.emplace(key, node);
-    return node;
+  Node loading(std::uint8_t argument, Loaded loaded, Node next) {
+    return loaded == Loaded{argument, whole} ? next : assembler_.load(low_half(argument), next);
   }
 
-  Node test(std::size_t index, std::size_t position, int loaded) {
-    const Clause& clause_here = rule_.clauses[index];
-    if (position == clause_here.when.size()) return answer(clause_here.then);
-    const ArgumentTest& wanted = clause_here.when[position];
-    // JSET leaves the accumulator as it is; a mask with a value needs AND, which does not.
-    const bool kept = wanted.mask == 0xffffffff || wanted.value == 0;
-    const int after = kept ? wanted.argument : nothing_loaded;
-    const Node next = test(index, position + 1, after);
-    const Node other = clause(index + 1, after);
-    Node node = compare(wanted, next, other);
-    return loaded == wanted.argument ? node : assembler_.load(low_half(wanted.argument), node);
+  Node clause(std::size_t index, Loaded loaded, const Knowledge& known) {
+    if (index == rule_.clauses.size()) return answer(rule_.otherwise);
+    if (const std::size_t end = end_of_values(index); end - index >= 3) return values(index, end, loaded, known);
+    return test(index, 0, loaded, known);
+  }
+
+  Node test(std::size_t index, std::size_t position, Loaded loaded, const Knowledge& known) {
+    const Clause& here = rule_.clauses[index];
+    if (position == here.when.size()) return answer(here.then);
+    const ArgumentTest& wanted = here.when[position];
+    if (const auto outcome = known.outcome(wanted)) {
+      return *outcome ? test(index, position + 1, loaded, known) : clause(index + 1, loaded, known);
+    }
+    // JSET leaves the accumulator as it is; a mask with a value needs AND, which leaves only those bits.
+    const bool cut = wanted.mask != whole && wanted.value != 0;
+    const Loaded after{wanted.argument, cut ? wanted.mask : whole};
+    const Node fails = clause(index + 1, after, known.and_failed(wanted));
+    const Node holds = test(index, position + 1, after, known.and_held(wanted));
+    if (!cut) return loading(wanted.argument, loaded, compare(wanted, holds, fails));
+    const Node equal = assembler_.branch(Test::equal, wanted.value, {holds, fails});
+    return loaded == after ? equal : loading(wanted.argument, loaded, assembler_.mask(wanted.mask, equal));
   }
 
   Node compare(const ArgumentTest& wanted, Node holds, Node fails) {
-    if (wanted.mask == 0xffffffff) return assembler_.branch(Test::equal, wanted.value, {holds, fails});
-    if (wanted.value == 0) return assembler_.branch(Test::any_bit, wanted.mask, {fails, holds});
-    return assembler_.mask(wanted.mask, assembler_.branch(Test::equal, wanted.value, {holds, fails}));
+    if (wanted.mask == whole) return assembler_.branch(Test::equal, wanted.value, {holds, fails});
+    return assembler_.branch(Test::any_bit, wanted.mask, {fails, holds});
+  }
+
+  bool is_value_of(std::size_t index, std::uint8_t argument) const {
+    const auto& when = rule_.clauses[index].when;
+    return when.size() == 1 && when[0].mask == whole && when[0].argument == argument;
+  }
+
+  /// The end of a run of clauses that each ask for one whole value of the same argument.
+  std::size_t end_of_values(std::size_t index) const {
+    std::size_t end = index;
+    const auto& when = rule_.clauses[index].when;
+    while (!when.empty() && end < rule_.clauses.size() && is_value_of(end, when[0].argument)) ++end;
+    return end;
+  }
+
+  /// Such a run as a search tree.
+  Node values(std::size_t index, std::size_t end, Loaded loaded, const Knowledge& known) {
+    const std::uint8_t argument = rule_.clauses[index].when[0].argument;
+    const Node others = clause(end, Loaded{argument, whole}, known);
+    std::map<std::uint32_t, Node> leaves;
+    for (std::size_t i = index; i < end; ++i) {
+      leaves.emplace(rule_.clauses[i].when[0].value, answer(rule_.clauses[i].then));
+    }
+    return loading(argument, loaded, search(assembler_, over(leaves, others).get(), whole));
   }
 
   BpfAssembler& assembler_;
   const CallRule& rule_;
   OnRefusal refusal_;
-  std::map<std::pair<std::size_t, int>, Node> written_;
 };
 
-/// One leaf for every interval of call numbers, neighbours with the same leaf joined.
-std::vector<Interval> intervals(BpfAssembler& assembler, Architecture architecture, std::span<const JudgedCall> calls,
-                                OnRefusal refusal) {
+/// The call numbers of one architecture.
+IntervalList numbers(BpfAssembler& assembler, Architecture architecture, std::span<const JudgedCall> calls,
+                     OnRefusal refusal) {
   const Node absent = assembler.answer(SeccompAnswer::fail_with(ENOSYS).encode());
   std::map<std::uint32_t, Node> leaves;
   for (const JudgedCall& call : calls) {
     leaves.emplace(call.number, RuleWriter(assembler, call.rule, refusal).write());
   }
-  std::vector<Interval> joined{{0, absent}};
-  const auto from = [&](std::uint32_t number, Node leaf) {
-    if (joined.back().first == number) joined.pop_back();
-    if (joined.empty() || joined.back().leaf != leaf) joined.push_back({number, leaf});
-  };
-  for (const auto& [number, leaf] : leaves) {
-    from(number, leaf);
-    from(number + 1, absent);
-  }
+  IntervalList list = over(leaves, absent);
   if (architecture == Architecture::x86_64) {
     // x32: the same calls under other numbers, past every rule above. -1 is no call at all; tracers use it.
-    from(0x40000000, assembler.answer(SeccompAnswer::kill_process().encode()));
-    from(0xffffffff, absent);
+    list.from(0x40000000, assembler.answer(SeccompAnswer::kill_process().encode()));
+    list.from(0xffffffff, absent);
   }
-  return joined;
-}
-
-/// A balanced search; about nine comparisons lead to any of the numbers.
-Node search(BpfAssembler& assembler, std::span<const Interval> among) {
-  if (among.size() == 1) return among.front().leaf;
-  // One number in the midst of others: a single test of equality does.
-  if (among.size() == 3 && among[0].leaf == among[2].leaf && among[1].first + 1 == among[2].first) {
-    return assembler.branch(Test::equal, among[1].first, {among[1].leaf, among[0].leaf});
-  }
-  const std::size_t middle = among.size() / 2;
-  const Node upper = search(assembler, among.subspan(middle));
-  const Node lower = search(assembler, among.first(middle));
-  return assembler.branch(Test::at_least, among[middle].first, {upper, lower});
+  return list;
 }
 
 /// Built once for each combination of options, by whoever asks first.
@@ -162,8 +269,8 @@ FilterOptions FilterOptions::opened(Bit bit) const {
 
 sys::BpfProgram assemble(Architecture architecture, std::span<const JudgedCall> calls, OnRefusal refusal) {
   BpfAssembler assembler;
-  const std::vector<Interval> all = intervals(assembler, architecture, calls, refusal);
-  const Node tree = assembler.load(number_offset, search(assembler, all));
+  const IntervalList all = numbers(assembler, architecture, calls, refusal);
+  const Node tree = assembler.load(number_offset, search(assembler, all.get(), kernel_tries_below));
   const Node wrong = assembler.answer(SeccompAnswer::kill_process().encode());
   const Node entry = assembler.branch(Test::equal, audit_architecture(architecture), {tree, wrong});
   return assembler.finish(assembler.load(architecture_offset, entry));

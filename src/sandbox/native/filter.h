@@ -1,4 +1,4 @@
-// The seccomp filter of a sandboxed program: an allowlist as an interval tree of BPF.
+// The seccomp filter of a sandboxed program: an allowlist as an interval tree of BPF. The decisions: docs/filter.md.
 //
 //   auto options = FilterOptions::strict().with(OwnNetworkNamespace{}).with(OwnMountNamespace{});
 //   CHECK_OK(sys::install_filter(payload_filter(options)));
@@ -76,7 +76,8 @@ constexpr Architecture this_architecture = Architecture::aarch64;
 #error "No system call table for this architecture: add a column to syscall_table.cc"
 #endif
 
-/// The filter for this machine, built at first use and kept; the span stays valid for the life of the process.
+/// The filter for this machine, built at first use and kept; the span stays valid for the life of the process. Ask
+/// before forking: in a child of a process with threads, building it could wait for a lock that nobody gives back.
 std::span<const sock_filter> payload_filter(const FilterOptions& options);
 
 /// The same, but refused calls go to a listener. Install with sys::install_filter_with_listener.

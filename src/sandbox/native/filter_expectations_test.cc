@@ -131,6 +131,7 @@ class Inquiry {
 
   /// The high halves of arguments that the kernel cuts to 32 bits must not change the answer.
   void expect(const std::string& name, const Arguments& arguments, SeccompAnswer wanted) {
+    if (full()) return;
     const int number = number_of(name, architecture_);
     if (number < 0) return;
     argued_.insert(static_cast<std::uint32_t>(number));
@@ -375,13 +376,16 @@ std::vector<std::string> disagreements(std::span<const sock_filter> program, Arc
   inquiry.expect_names(debugger_calls, options.debugging() ? allowed : refused);
   inquiry.expect("prlimit64", {0}, allowed);
   inquiry.expect("prlimit64", {1}, options.other_processes_limits() ? allowed : refused);
-  expect_modes(inquiry);
-  expect_clone(inquiry);
-  expect_sockets(inquiry, options);
-  expect_ioctls(inquiry);
-  expect_options(inquiry);
-  inquiry.expect_all_others_absent();
-  expect_foreign_calls_are_killed(inquiry, program, foreign);
+  const std::function<void()> parts[] = {[&] { expect_modes(inquiry); },
+                                         [&] { expect_clone(inquiry); },
+                                         [&] { expect_options(inquiry); },
+                                         [&] { expect_ioctls(inquiry); },
+                                         [&] { expect_sockets(inquiry, options); },
+                                         [&] { inquiry.expect_all_others_absent(); },
+                                         [&] { expect_foreign_calls_are_killed(inquiry, program, foreign); }};
+  for (const auto& part : parts) {
+    if (!inquiry.full()) part();
+  }
   auto found = std::move(inquiry).findings();
   found.insert(found.end(), foreign.begin(), foreign.end());
   return found;

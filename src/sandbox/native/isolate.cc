@@ -2,7 +2,6 @@
 
 #include <linux/keyctl.h>
 #include <linux/seccomp.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -19,6 +18,7 @@
 #include "sandbox/native/dev.h"
 #include "sandbox/native/landlock_domain.h"
 #include "sandbox/native/mounts.h"
+#include "sandbox/native/network.h"
 #include "sandbox/native/passed_fd.h"
 #include "sandbox/native/pid1/orders.h"
 #include "sandbox/native/proc.h"
@@ -34,7 +34,6 @@ namespace {
 
 bool die_with_launcher(Child& child) {
   const Blueprint& plan = child.plan;
-  if (plan.launcher_control >= 0) raw::close(plan.launcher_control);
   // Without a pid namespace pid 1 must outlive its launcher just long enough to kill everybody else.
   if (!plan.weakened.parent_death_signal() && plan.ladder.namespaces) {
     if (!child.ok(raw::prctl(PR_SET_PDEATHSIG, SIGKILL), "PR_SET_PDEATHSIG")) return false;
@@ -44,24 +43,6 @@ bool die_with_launcher(Child& child) {
   timespec at_once{};
   raw::call(SYS_ppoll, raw::address(&end), 1, raw::address(&at_once), 0, 8);
   return child.ok((end.revents & (POLLHUP | POLLERR)) ? -EPIPE : 0, "launcher is gone");
-}
-
-bool enter_network(Child& child) {
-  if (child.plan.network_namespace < 0) return true;
-  return child.ok(raw::call(SYS_setns, child.plan.network_namespace, CLONE_NEWNET), "setns network");
-}
-
-bool raise_loopback(Child& child) {
-  if (!child.plan.loopback) return true;
-  long socket = raw::call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (!child.ok(socket, "socket for loopback")) return false;
-  ifreq request{};
-  request.ifr_name[0] = 'l';
-  request.ifr_name[1] = 'o';
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  long result = raw::call(SYS_ioctl, socket, SIOCSIFFLAGS, raw::address(&request));
-  raw::close(socket);
-  return child.ok(result, "bring loopback up");
 }
 
 bool name_host(Child& child) {
@@ -93,12 +74,16 @@ bool open_terminal(Child& child, int& slave) {
 bool limit_resources(Child& child) {
   if (child.plan.weakened.rlimits()) return true;
   for (const ResourceLimit& limit : child.plan.limits) {
-    const std::uint64_t both[2] = {limit.value, limit.value};
-    std::uint64_t old[2] = {};
-    raw::call(SYS_prlimit64, 0, limit.resource, 0, raw::address(old));
-    // A hard limit that is already lower stays.
-    const std::uint64_t lower[2] = {both[0] < old[1] ? both[0] : old[1], both[1] < old[1] ? both[1] : old[1]};
-    if (!child.ok(raw::call(SYS_prlimit64, 0, limit.resource, raw::address(lower), 0), "setrlimit")) return false;
+    const std::uint64_t wanted[2] = {limit.soft, limit.hard};
+    long result = raw::call(SYS_prlimit64, 0, limit.resource, raw::address(wanted), 0);
+    if (result == -EPERM) {
+      // A hard limit that is already lower stays.
+      std::uint64_t old[2] = {};
+      raw::call(SYS_prlimit64, 0, limit.resource, 0, raw::address(old));
+      const std::uint64_t lower[2] = {limit.soft < old[1] ? limit.soft : old[1], limit.hard < old[1] ? limit.hard : old[1]};
+      result = raw::call(SYS_prlimit64, 0, limit.resource, raw::address(lower), 0);
+    }
+    if (!child.ok(result, "setrlimit")) return false;
   }
   return true;
 }
@@ -107,7 +92,14 @@ bool limit_resources(Child& child) {
 bool keep_only_own_descriptors(Child& child, int terminal) {
   const Blueprint& plan = child.plan;
   constexpr int above = 64;
-  const int wanted[5] = {plan.tty ? terminal : plan.input, plan.tty ? terminal : plan.output,
+  int input = plan.input;
+  if (!plan.tty && input < 0) {
+    // Opened here: one of the launcher's would be a door to the host's mount of it.
+    long null = raw::open(AT_FDCWD, "/dev/null", O_RDONLY);
+    if (!child.ok(null, "open", "/dev/null")) return false;
+    input = static_cast<int>(null);
+  }
+  const int wanted[5] = {plan.tty ? terminal : input, plan.tty ? terminal : plan.output,
                          plan.tty ? terminal : plan.error, plan.control, plan.pid1_image};
   long moved[5];
   for (int i = 0; i < 5; ++i) {
@@ -151,10 +143,17 @@ bool make_files(Child& child) {
 /// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
 bool isolate(Child& child) {
   int terminal = -1;
-  if (!become_user(child) || !die_with_launcher(child) || !child.done("id maps")) return false;
+  NetworkMaker network(child);
+  // The launcher's ends: while we hold them ourselves, we would never see it go.
+  for (int end : {child.plan.launcher_control, child.plan.launcher_go}) {
+    if (end >= 0) raw::close(end);
+  }
+  if (child.plan.ladder.namespaces && !network.start()) return false;
+  // Before the first wait, and again because a change of user clears it.
+  if (!die_with_launcher(child) || !become_user(child) || !die_with_launcher(child) || !child.done("id maps")) return false;
   if (child.plan.ladder.namespaces) {
-    if (!enter_network(child) || !raise_loopback(child) || !name_host(child)) return false;
-    if (!child.done("network, host name") || !make_files(child) || !open_terminal(child, terminal)) return false;
+    if (!name_host(child) || !make_files(child) || !open_terminal(child, terminal)) return false;
+    if (!network.join() || !child.done("wait for the network")) return false;
   }
   return leave_keyring(child) &&                                    //
          keep_only_own_descriptors(child, terminal) &&              //

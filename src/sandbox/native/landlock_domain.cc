@@ -57,10 +57,8 @@ bool allow_new_root(Child& child, Domain& domain) {
   for (const char* path : {"/tmp", "/dev/shm", home_directory}) {
     if (!domain.allow(path, changing)) return false;
   }
-  for (const char* path :
-       {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts"}) {
-    if (!domain.allow(path, device)) return false;
-  }
+  // What is in it was chosen; making more is a right of its own.
+  if (!domain.allow("/dev", device)) return false;
   for (const PlacedTree& tree : child.plan.trees) {
     if (!tree.writable) continue;
     for (const std::string& target : tree.targets) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "sandbox/native/isolate.h"
 #include "sandbox/native/passed_fd.h"
 #include "sandbox/native/user_namespace.h"
+#include "sandbox/native/zygote.h"
 
 namespace cordon::sandbox::native {
 
@@ -62,6 +64,14 @@ Result<Pair> make_control() {
 
 void never_block(const sys::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
+Result<void> give_pipe(int end, const Blueprint& plan) {
+  struct stat status {};
+  if (::fstat(end, &status) != 0 || !S_ISFIFO(status.st_mode)) return fail(Fault::internal, "not a pipe");
+  if (::fchown(end, plan.host_uid, plan.host_gid) != 0)
+    return fail(Fault::unavailable, "fchown: {}", std::strerror(errno));
+  return {};
+}
+
 /// The child's ends; they close here once it has its own copies.
 struct ChildEnds {
   std::vector<sys::Fd> held;
@@ -79,15 +89,18 @@ Result<void> open_streams(const LaunchRequest& request, Launched& launched, Chil
     plan.input = ends.hold(std::move(input.first));
     never_block(input.second);
     launched.pipes.input = std::move(input.second);
-  } else {
-    int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null < 0) return fail(Fault::unavailable, "open /dev/null: {}", std::strerror(errno));
-    plan.input = ends.hold(sys::Fd(null));
   }
   Pair output = TRY(make_pipe());
   Pair error = TRY(make_pipe());
   plan.output = ends.hold(std::move(output.second));
   plan.error = ends.hold(std::move(error.second));
+  // A program that opens /dev/stdout anew needs the right to. Pipes only: they are of this run, a device is
+  // everybody's.
+  if (plan.maps_written_by_launcher) {
+    CHECK_OK(give_pipe(plan.output, plan));
+    CHECK_OK(give_pipe(plan.error, plan));
+    if (request.input == InputKind::pipe) CHECK_OK(give_pipe(plan.input, plan));
+  }
   never_block(output.first);
   never_block(error.first);
   launched.pipes.output = std::move(output.first);
@@ -97,15 +110,31 @@ Result<void> open_streams(const LaunchRequest& request, Launched& launched, Chil
 
 std::uint64_t clone_flags(const Blueprint& plan) {
   std::uint64_t flags = CLONE_VM | CLONE_PIDFD | clear_signal_handlers;
-  if (!plan.ladder.namespaces) return flags;
+  if (!plan.ladder.namespaces || plan.skeleton_ready) return flags;
   flags |= CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (plan.network_namespace < 0) flags |= CLONE_NEWNET;
-  if (plan.ladder.user_namespace && !plan.skeleton_ready) flags |= CLONE_NEWUSER;
+  if (plan.ladder.user_namespace) flags |= CLONE_NEWUSER;
   return flags;
 }
 
 std::uint64_t microseconds(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
+}
+
+LaunchTrouble trouble_at(const char* step, int error);
+
+/// Started from a zygote: the first child is gone at once, and what it cloned is our child as well.
+Result<void> adopt_sibling(Launched& launched, LaunchTrouble& trouble) {
+  ::waitpid(launched.pid, nullptr, __WALL);
+  launched.pidfd.reset();
+  const int pid = launched.notes.sibling;
+  const int pidfd = pid > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)) : -1;
+  if (pidfd < 0) {
+    trouble = trouble_at(launched.notes.step ? launched.notes.step : "start from the zygote", launched.notes.error);
+    return tl::make_unexpected(trouble.sentence);
+  }
+  launched.pid = pid;
+  launched.pidfd = sys::Fd(pidfd);
+  return {};
 }
 
 LaunchTrouble trouble_at(const char* step, int error) {
@@ -124,23 +153,27 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
   plan.control = ends.hold(std::move(control.second));
   plan.launcher_control = control.first.get();
   plan.go = ends.hold(std::move(go.first));
+  plan.launcher_go = go.second.get();
   launched->control = std::move(control.first);
   launched->notes.timed = plan.timed;
 
   // The stack must outlive the child's use of it, which ends with its exec.
   plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
+  if (plan.skeleton_ready) plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
+  plan.birth_cgroup = request.cgroup;
   plan.entry = {&plan, &launched->notes};
   int pidfd = -1;
   sys::CloneArguments arguments;
-  arguments.flags = clone_flags(plan) | (request.cgroup >= 0 ? into_cgroup : 0);
+  arguments.flags = clone_flags(plan) | (request.cgroup >= 0 && !plan.skeleton_ready ? into_cgroup : 0);
   arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
-  arguments.stack = plan.stack.back().base();
-  arguments.stack_size = plan.stack.back().size();
+  arguments.stack = plan.stack.front().base();
+  arguments.stack_size = plan.stack.front().size();
   arguments.cgroup = request.cgroup >= 0 ? static_cast<std::uint64_t>(request.cgroup) : 0;
   long pid;
   {
     SignalsBlocked blocked;
-    pid = sys::cordon_clone3_call(&arguments, sizeof arguments, isolate_and_become_pid1, &plan.entry);
+    pid = sys::cordon_clone3_call(&arguments, sizeof arguments,
+                                  plan.skeleton_ready ? enter_zygote_and_clone : isolate_and_become_pid1, &plan.entry);
   }
   if (pid < 0) {
     trouble = trouble_at("clone3", static_cast<int>(-pid));
@@ -148,6 +181,10 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
   }
   launched->pid = static_cast<int>(pid);
   launched->pidfd = sys::Fd(pidfd);
+  if (plan.skeleton_ready) {
+    CHECK_OK(adopt_sibling(*launched, trouble));
+    return launched;
+  }
   if (plan.maps_written_by_launcher && !plan.skeleton_ready) {
     auto written = write_maps(launched->pid, plan);
     if (!written) {

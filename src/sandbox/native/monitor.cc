@@ -35,6 +35,24 @@ std::vector<std::string> watched_directories(const Profile& profile) {
   return directories;
 }
 
+/// A reader that went away is an answer, not a signal to whoever embeds us.
+ssize_t write_quietly(const sys::Fd& fd, const char* bytes, std::size_t count) {
+  sigset_t pipe;
+  sigset_t before;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const ssize_t sent = ::write(fd.get(), bytes, count);
+  const int error = errno;
+  if (sent < 0 && error == EPIPE) {
+    const timespec at_once{};
+    ::sigtimedwait(&pipe, nullptr, &at_once);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return sent;
+}
+
 Error failure_of(const Report& report, const Profile& profile) {
   const std::string program = profile.program.shell_text ? "/bin/bash" : profile.program.argv.front();
   const char* reason = std::strerror(report.error);
@@ -139,7 +157,7 @@ void Monitor::feed_input() {
     input_sent_ = 0;
   }
   while (input_sent_ < pending_input_.size()) {
-    ssize_t sent = ::write(target->get(), pending_input_.data() + input_sent_, pending_input_.size() - input_sent_);
+    ssize_t sent = write_quietly(*target, pending_input_.data() + input_sent_, pending_input_.size() - input_sent_);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return;
     if (sent < 0) {
@@ -212,8 +230,12 @@ void Monitor::check_disk_and_memory() {
   }
   const bool need_memory = limits.memory_bytes && (!cgroup_ || !cgroup_->read().memory_peak);
   const bool need_count = limits.pids && (!cgroup_ || !cgroup_->read().processes_peak);
-  if (!need_memory && !need_count) return;
+  const bool need_cpu = limits.cpu_ms && (!cgroup_ || !cgroup_->read().cpu_us);
+  if (!need_memory && !need_count && !need_cpu) return;
   const auto processes = process_tree(launched_.pid);
+  if (need_cpu && cpu_ms(processes) >= limits.cpu_ms) {
+    end_because(Why::timeout, fmt::format("used more than {} ms of processor time (limit: CPU)", limits.cpu_ms));
+  }
   processes_seen_ = std::max<std::uint64_t>(processes_seen_, processes.size());
   if (need_count) {
     crowded_checks_ = processes.size() > limits.pids ? crowded_checks_ + 1 : 0;
@@ -242,7 +264,9 @@ void Monitor::check_limits(Clock::time_point now) {
     if (reading.oom_kills > 0) {
       end_because(Why::memory, fmt::format("used more than {} bytes of memory (limit: memory)", limits.memory_bytes));
     }
-    if (reading.forks_refused >= refused_forks_of_a_bomb) {
+    const bool crowded = limits.pids && reading.forks_refused > 0 && reading.processes_now > limits.pids;
+    crowded_checks_ = crowded ? crowded_checks_ + 1 : 0;
+    if (reading.forks_refused >= refused_forks_of_a_bomb || crowded_checks_ >= crowded_checks_of_a_bomb) {
       end_because(Why::pids, fmt::format("kept starting processes beyond {} (limit: processes)", limits.pids));
     }
     if (limits.cpu_ms && reading.cpu_us && *reading.cpu_us / 1000 >= limits.cpu_ms) {

@@ -5,18 +5,18 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <mutex>
-#include <thread>
 
 #include "sandbox/native/cgroup.h"
+#include "sandbox/native/collector.h"
 #include "sandbox/native/draft.h"
 #include "sandbox/native/launcher.h"
 #include "sandbox/native/level.h"
 #include "sandbox/native/monitor.h"
 #include "sandbox/native/pid1_image.h"
+#include "sandbox/native/warm.h"
+#include "sandbox/native/zygote.h"
 #include "sys/landlock.h"
 
 namespace cordon::sandbox::native {
@@ -34,26 +34,41 @@ void open_standard_descriptors() {
 
 }  // namespace
 
+enum class Ordered { at_once, later };
+
 struct NativeSandbox::State {
   Machine machine;
   std::unique_ptr<Cgroups> cgroups;
   bool dumpable = ::prctl(PR_GET_DUMPABLE) == 1;
-  std::mutex ladder_lock;
+  std::mutex lock;
+  Ladder ladder;
+  std::unique_ptr<Zygote> zygote;
+  // In this order, so that slots go before the zygote and everything is collected last.
+  Collector collector;
+  std::unique_ptr<WarmSlots> slots;
 
-  explicit State(Machine given) : machine(std::move(given)) {}
+  explicit State(Machine given) : machine(std::move(given)), ladder(machine.ladder) {}
 
+  Ladder current_ladder() {
+    std::lock_guard guard(lock);
+    return ladder;
+  }
+  Result<void> permit(const Profile& profile, Isolation& isolation);
   RunReport run(const Profile& profile, Io& io, std::stop_token stop);
-  Result<std::unique_ptr<Launched>> start(const Profile& profile, std::unique_ptr<Draft>& draft,
-                                          std::unique_ptr<Cgroup>& cgroup, RunReport& report);
+  Result<Slot> start(const Profile& profile, RunReport& report, Ordered ordered);
+  Result<void> try_to_start(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble);
+  Result<void> attach(const Profile& profile, Slot& slot);
+  Result<void> send_orders(const Profile& profile, Slot& slot);
 };
 
 Result<std::unique_ptr<NativeSandbox>> NativeSandbox::open(Options options) {
   open_standard_descriptors();
-  Machine machine{RootTree::discover(), TRY(make_pid1_image()), {}, options.weakened, options.state_directory};
+  Machine machine{RootTree::discover(), TRY(make_pid1_image()), {}, options.weakened, options.state_directory, false};
   machine.ladder = highest_ladder(options.weakened);
   if (!options.state_directory.empty()) sweep_placeholders(options.state_directory);
   auto state = std::make_unique<State>(std::move(machine));
   if (!options.weakened.cgroup()) state->cgroups = find_cgroups();
+  state->machine.processes_in_cgroup = state->cgroups && state->cgroups->limits_processes();
   return std::unique_ptr<NativeSandbox>(new NativeSandbox(std::move(state)));
 }
 
@@ -61,78 +76,123 @@ NativeSandbox::NativeSandbox(std::unique_ptr<State> state) : state_(std::move(st
 NativeSandbox::~NativeSandbox() = default;
 
 Isolation NativeSandbox::isolation() const {
-  return describe_isolation(state_->machine.ladder, state_->cgroups.get(), state_->machine.weakened);
+  return describe_isolation(state_->current_ladder(), state_->cgroups.get(), state_->machine.weakened);
 }
 
 RunReport NativeSandbox::run(Clearance clearance, Io& io, std::stop_token stop) {
   return state_->run(clearance.profile(), io, std::move(stop));
 }
 
-/// Drafts and launches, one rung of the ladder lower whenever the machine refuses a step and the profile allows less.
-Result<std::unique_ptr<Launched>> NativeSandbox::State::start(const Profile& profile, std::unique_ptr<Draft>& draft,
-                                                              std::unique_ptr<Cgroup>& cgroup, RunReport& report) {
+Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& stock) {
+  State& state = *state_;
+  if (!state.machine.processes_in_cgroup) {
+    return fail(Fault::unavailable,
+                "warm sandboxes share a user namespace, in which RLIMIT_NPROC would count them together: a pids "
+                "control group is needed");
+  }
+  if (!state.zygote) state.zygote = TRY(Zygote::create(state.machine));
+  if (state.dumpable) ::prctl(PR_SET_DUMPABLE, 1);
+  if (!state.slots) {
+    auto make = [&state](const Profile& wanted) -> Result<Slot> {
+      RunReport report;
+      return state.start(wanted, report, Ordered::later);
+    };
+    auto restock = [&state, count = stock.network_namespaces] { state.zygote->stock_network_namespaces(count); };
+    state.slots = std::make_unique<WarmSlots>(make, restock);
+  }
+  state.slots->nudge();
+  if (stock.slots > 0) CHECK_OK(state.slots->keep(profile, stock.slots));
+  state.slots->wait_until_full();
+  return {};
+}
+
+void NativeSandbox::wait_until_warm() {
+  if (state_->slots) state_->slots->wait_until_full();
+}
+
+Result<void> NativeSandbox::State::permit(const Profile& profile, Isolation& isolation) {
+  isolation = describe_isolation(current_ladder(), cgroups.get(), machine.weakened);
+  if (allows(profile.require, isolation)) return {};
+  return fail(Fault::denied, "this machine gives level {} and {} is required; missing: {}", isolation.level,
+              name_of(profile.require), fmt::join(isolation.missing, "; "));
+}
+
+Result<void> NativeSandbox::State::attach(const Profile& profile, Slot& slot) {
+  if (cgroups && !slot.cgroup) slot.cgroup = TRY(cgroups->create(profile.limits));
+  if (!slot.cgroup) return {};
+  return slot.cgroup->attach(slot.launched->pid);
+}
+
+Result<void> NativeSandbox::State::send_orders(const Profile& profile, Slot& slot) {
+  Draft& draft = *slot.draft;
+  draft_command(profile, machine, draft);
+  return slot.launched->send_orders(
+      encode_orders(profile, draft.arguments, draft.environment, draft.cwd, draft.order_flags));
+}
+
+/// One attempt. Into its control groups first, then the orders: nothing of the program runs outside of them.
+Result<void> NativeSandbox::State::try_to_start(const Profile& profile, Ordered ordered, Slot& slot,
+                                                LaunchTrouble& trouble) {
+  slot.draft = TRY(draft_surroundings(profile, machine, current_ladder()));
+  Blueprint& plan = slot.draft->blueprint;
+  if (zygote && plan.ladder.user_namespace && zygote->fits(plan)) {
+    zygote->prepare(plan);
+    if (slots && ordered == Ordered::at_once) slots->nudge();
+  }
+  if (cgroups && !slot.cgroup && cgroups->born_into()) slot.cgroup = TRY(cgroups->create(profile.limits));
+  LaunchRequest request{&plan, profile.input == Input::given ? InputKind::pipe : InputKind::null,
+                        slot.cgroup ? slot.cgroup->birth_descriptor() : -1};
+  slot.launched = TRY(launch(request, trouble));
+  // All this while the child works on its mounts; it reads its orders when it is done.
+  auto prepared = attach(profile, slot);
+  if (prepared && ordered == Ordered::at_once) (void)send_orders(profile, slot);
+  if (!prepared) slot.launched->kill();
+  auto ready = slot.launched->wait_until_ready(plan, trouble);
+  if (dumpable && plan.started_by_root) ::prctl(PR_SET_DUMPABLE, 1);
+  return prepared ? ready : prepared;
+}
+
+/// One rung of the ladder lower whenever the machine refuses a step and the profile allows less.
+Result<Slot> NativeSandbox::State::start(const Profile& profile, RunReport& report, Ordered ordered) {
+  Slot slot;
   for (;;) {
-    report.isolation = describe_isolation(machine.ladder, cgroups.get(), machine.weakened);
-    if (!allows(profile.require, report.isolation)) {
-      return fail(Fault::denied, "this machine gives level {} and {} is required; missing: {}", report.isolation.level,
-                  name_of(profile.require), fmt::join(report.isolation.missing, "; "));
-    }
-    draft = TRY(draft_surroundings(profile, machine));
-    if (cgroups && !cgroup) cgroup = TRY(cgroups->create(profile.limits));
+    CHECK_OK(permit(profile, report.isolation));
     LaunchTrouble trouble;
-    LaunchRequest request{&draft->blueprint, profile.input == Input::given ? InputKind::pipe : InputKind::null,
-                          cgroup ? cgroup->birth_descriptor() : -1};
-    auto launched = launch(request, trouble);
-    if (launched && cgroup) {
-      // While the child works on its mounts; nothing of the program runs before the orders are sent.
-      if (auto attached = cgroup->attach((*launched)->pid); !attached) {
-        (*launched)->kill();
-        (*launched)->reap(std::chrono::seconds(5));
-        return tl::make_unexpected(attached.error());
-      }
-    }
-    if (launched) {
-      auto ready = (*launched)->wait_until_ready(draft->blueprint, trouble);
-      if (dumpable && draft->blueprint.maps_written_by_launcher) ::prctl(PR_SET_DUMPABLE, 1);
-      if (ready) return launched;
-    }
-    if (draft->placeholders) draft->placeholders->release();
-    std::lock_guard guard(ladder_lock);
-    if (trouble.step.empty() || !step_down(machine.ladder, trouble)) {
-      return tl::make_unexpected(launched ? trouble.sentence : launched.error());
-    }
+    auto started = try_to_start(profile, ordered, slot, trouble);
+    if (started) return slot;
+    if (slot.draft && slot.draft->placeholders) slot.draft->placeholders->release();
+    std::lock_guard guard(lock);
+    if (trouble.step.empty() || !step_down(ladder, trouble)) return tl::make_unexpected(started.error());
   }
 }
 
 RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_token stop) {
   RunReport report;
   const auto begin = std::chrono::steady_clock::now();
-  if (!profile.program.shell_text && profile.program.argv.empty()) {
-    report.outcome = Broken{{Fault::invalid_input, "there is no program to run"}};
-    return report;
-  }
-  std::unique_ptr<Draft> draft;
-  std::unique_ptr<Cgroup> cgroup;
-  auto launched = start(profile, draft, cgroup, report);
-  if (!launched) {
-    if (launched.error().fault == Fault::denied)
-      report.outcome = Refused{"sandbox.require", launched.error().sentence};
+  auto unrun = [&](const Error& error) {
+    if (error.fault == Fault::denied)
+      report.outcome = Refused{"sandbox.require", error.sentence};
     else
-      report.outcome = Broken{launched.error()};
-    return report;
+      report.outcome = Broken{error};
+    return std::move(report);
+  };
+  if (!profile.program.shell_text && profile.program.argv.empty()) {
+    return unrun({Fault::invalid_input, "there is no program to run"});
   }
-  draft_command(profile, machine, *draft);
-  auto sent = (*launched)->send_orders(
-      encode_orders(profile, draft->arguments, draft->environment, draft->cwd, draft->order_flags));
-  if (!sent) {
-    (*launched)->kill();
-    (*launched)->reap(std::chrono::seconds(5));
-    report.outcome = Broken{sent.error()};
-    return report;
+  std::optional<Slot> slot = slots ? slots->take(profile) : std::nullopt;
+  if (slot) {
+    if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
+    // A slot that died while it waited is no reason to fail.
+    if (!send_orders(profile, *slot)) slot.reset();
   }
-  Monitor(profile, **launched, cgroup.get(), io, std::move(stop)).watch(report);
-  (*launched)->reap(std::chrono::seconds(5));
-  if (draft->placeholders) report.quarantined = draft->placeholders->release();
+  if (!slot) {
+    auto started = start(profile, report, Ordered::at_once);
+    if (!started) return unrun(started.error());
+    slot = std::move(*started);
+  }
+  Monitor(profile, *slot->launched, slot->cgroup.get(), io, std::move(stop)).watch(report);
+  if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
+  collector.take(std::move(slot->launched), std::move(slot->cgroup));
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   return report;
 }

@@ -15,6 +15,12 @@ struct Options {
   Weakened weakened;            // for tests only
 };
 
+/// What to keep ready ahead of time.
+struct WarmStock {
+  std::size_t network_namespaces = 8;
+  std::size_t slots = 0;
+};
+
 /// Opened once per process. Finds out by trying what this machine gives; what is missing is named in every report.
 class NativeSandbox : public Sandbox {
  public:
@@ -23,6 +29,13 @@ class NativeSandbox : public Sandbox {
 
   /// May be called from many threads at once.
   RunReport run(Clearance clearance, Io& io, std::stop_token stop) override;
+
+  /// From now on sandboxes start from a zygote, and those whose profile is like this one but for the command, from a
+  /// slot that is already isolated. Returns when everything is in stock; what is used is replaced in the background.
+  /// May be called for several profiles, but not while another call or a run is under way.
+  Result<void> warm_up(const Profile& profile, const WarmStock& stock);
+  /// Waits until what was used is replaced.
+  void wait_until_warm();
 
   /// What a run would report now.
   Isolation isolation() const;

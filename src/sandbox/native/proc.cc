@@ -2,6 +2,8 @@
 
 #include <sys/mount.h>
 
+#include <cerrno>
+
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
 
@@ -11,18 +13,23 @@ using namespace sys;
 
 namespace {
 
-// Addresses, keys, timers, boot parameters and hardware of the host. Those that need root are here as well: started
-// without a user namespace (L3) that is the only lock on them.
-constexpr const char* covered[] = {
-    "/proc/kcore",  "/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/cmdline", "/proc/config.gz", "/proc/kallsyms",
-    "/proc/iomem", "/proc/ioports", "/proc/modules", "/proc/sysrq-trigger", "/proc/sys/kernel/random/boot_id",
-};
+// Readable by everybody and telling about the host. (Addresses in kallsyms are zero without CAP_SYSLOG.)
+constexpr const char* covered[] = {"/proc/keys", "/proc/cmdline", "/proc/config.gz", "/proc/sys/kernel/random/boot_id"};
+// Readable by root only, so out of reach inside a user namespace; without one (L3) this is a second lock.
+constexpr const char* covered_for_root[] = {"/proc/kcore",  "/proc/timer_list",    "/proc/iomem", "/proc/ioports", "/proc/kallsyms",
+                                            "/proc/modules", "/proc/sysrq-trigger", "/proc/kmsg"};
 constexpr const char* covered_directories[] = {"/proc/acpi", "/proc/scsi", "/proc/bus", "/proc/driver"};
 
+/// What this kernel does not have needs no cover.
 bool cover(Child& child, const char* path, const char* with) {
-  struct stat status {};
-  if (raw::stat_at(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW) < 0) return true;
-  return bind(child, AT_FDCWD, with, path, guarded_read_only | raw::mount_no_exec);
+  long tree = raw::open_tree(AT_FDCWD, with, raw::open_tree_clone);
+  if (!child.ok(tree, "open_tree", with)) return false;
+  const raw::MountAttributes closed{.set = guarded_read_only | raw::mount_no_exec};
+  long changed = raw::mount_setattr(static_cast<int>(tree), "", raw::at_empty_path, closed);
+  if (!child.ok(changed, "mount_setattr", path)) return false;
+  long moved = raw::move_mount(static_cast<int>(tree), AT_FDCWD, path);
+  raw::close(tree);
+  return moved == -ENOENT || child.ok(moved, "move_mount", path);
 }
 
 }  // namespace
@@ -37,6 +44,10 @@ bool mount_proc(Child& child) {
   }
   if (child.plan.weakened.masks()) return true;
   for (const char* path : covered) {
+    if (!cover(child, path, "/.empty")) return false;
+  }
+  if (child.plan.ladder.user_namespace) return true;
+  for (const char* path : covered_for_root) {
     if (!cover(child, path, "/.empty")) return false;
   }
   for (const char* path : covered_directories) {

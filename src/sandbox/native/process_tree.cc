@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 namespace cordon::sandbox::native {
@@ -32,6 +33,24 @@ std::uint64_t resident_bytes(const std::vector<int>& processes) {
     if (file >> total >> resident) sum += resident * page;
   }
   return sum;
+}
+
+std::uint64_t cpu_ms(const std::vector<int>& processes) {
+  static const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  std::uint64_t ticks = 0;
+  for (int pid : processes) {
+    std::ifstream file(fmt::format("/proc/{}/stat", pid));
+    std::string line;
+    if (!std::getline(file, line)) continue;
+    std::istringstream fields(line.substr(line.rfind(')') + 1));
+    std::string skipped;
+    for (int field = 3; field < 14; ++field) fields >> skipped;
+    for (int field = 14; field <= 17; ++field) {  // utime, stime, cutime, cstime
+      std::uint64_t value = 0;
+      if (fields >> value) ticks += value;
+    }
+  }
+  return ticks * 1000 / per_second;
 }
 
 }  // namespace cordon::sandbox::native

@@ -10,6 +10,7 @@
 
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
+#include "sys/file.h"
 
 namespace cordon::sandbox::native {
 
@@ -23,11 +24,11 @@ constexpr const char* system_paths[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32
 // What programs read from /etc to work at all. Left out on purpose: everything that names users, hosts, mounts, keys or
 // services of this machine, and gitconfig, npmrc, pip.conf, netrc, which may hold credentials.
 constexpr const char* etc_patterns[] = {
-    "ld.so.cache",  "ld.so.conf", "ld.so.conf.d", "ssl",      "pki",       "ca-certificates", "ca-certificates.conf",
-    "alternatives", "localtime",  "timezone",     "terminfo", "fonts",     "mime.types",      "magic",
-    "magic.mime",   "services",   "protocols",    "rpc",      "java-*",    "python3*",        "perl",
-    "os-release",   "debian_version", "locale.alias", "inputrc", "xattr.conf", "crypto-policies", "fpc*.cfg",
+    "ld.so.cache", "ssl",        "pki",      "crypto-policies", "alternatives", "localtime",   "timezone",
+    "fonts",       "java-*",     "mime.types", "services",        "protocols",    "os-release",  "locale.alias",
 };
+// Smaller files are copied: that costs less than a mount.
+constexpr off_t small = 128 * 1024;
 
 bool wanted(const std::string& name) {
   return std::ranges::any_of(etc_patterns, [&](const char* pattern) { return ::fnmatch(pattern, name.c_str(), 0) == 0; });
@@ -36,7 +37,7 @@ bool wanted(const std::string& name) {
 void add_entry(RootTree& tree, const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;
-  RootTree::Entry entry{RootTree::Entry::Kind::file, path, path.substr(1), ""};
+  RootTree::Entry entry{RootTree::Entry::Kind::file, path, ""};
   if (S_ISLNK(status.st_mode)) {
     std::error_code error;
     entry.kind = RootTree::Entry::Kind::link;
@@ -45,6 +46,9 @@ void add_entry(RootTree& tree, const std::string& path) {
   } else if (S_ISDIR(status.st_mode)) {
     entry.kind = RootTree::Entry::Kind::directory;
   } else if (!S_ISREG(status.st_mode)) {
+    return;
+  } else if (status.st_size <= small && path != "/etc/ld.so.cache") {
+    if (auto content = sys::read_file(path, small)) tree.files.push_back({path, *content});
     return;
   }
   tree.entries.push_back(std::move(entry));
@@ -61,7 +65,7 @@ RootTree::Generated passwd_file() {
 RootTree RootTree::discover() {
   RootTree tree;
   tree.directories = {"/etc",  "/proc",      "/dev",     "/dev/pts", "/dev/shm", "/tmp", "/var", "/run", "/home",
-                      home_directory, "/workspace", "/agent", "/.scratch", "/.lower", "/.upper"};
+                      home_directory, "/workspace", "/agent", "/.lower"};
   for (const char* path : system_paths) add_entry(tree, path);
   std::vector<std::string> names;
   std::error_code error;
@@ -70,28 +74,40 @@ RootTree RootTree::discover() {
   for (const std::string& name : names) {
     if (wanted(name)) add_entry(tree, "/etc/" + name);
   }
-  tree.entries.push_back({Entry::Kind::link, "/var/tmp", "", "/tmp"});
-  tree.files = {
+  tree.entries.push_back({Entry::Kind::link, "/var/tmp", "/tmp"});
+  const std::vector<Generated> generated = {
       passwd_file(),
       {"/etc/group", std::string("root:x:0:\n") + user_name + ":x:1000:\nnogroup:x:65534:\n"},
       {"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n"},
-      {"/etc/hostname", "sandbox\n"},
       {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"},
-      {"/etc/shells", "/bin/sh\n/bin/bash\n"},
       {"/.empty", ""},
   };
+  tree.files.insert(tree.files.end(), generated.begin(), generated.end());
   return tree;
 }
 
 namespace {
 
-bool enter_new_file_system(Child& child) {
+// Where the new root is built before it becomes the root: a directory that exists everywhere and holds nothing that the
+// building needs. After the pivot it is uncovered again.
+constexpr const char* building_site = "/proc";
+
+bool start_building(Child& child) {
   if (!child.ok(raw::mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), "make mounts private", "/")) return false;
-  // Any directory that exists everywhere will do: after the pivot it is uncovered again.
-  const char* place = "/usr";
-  if (!mount_memory(child, place, "size=4m,nr_inodes=4096,mode=755")) return false;
-  if (!child.ok(raw::call(SYS_chdir, raw::address(place)), "chdir", place)) return false;
+  if (!mount_memory(child, building_site, "size=8m,nr_inodes=4096,mode=755")) return false;
+  return child.ok(raw::call(SYS_chdir, raw::address(building_site)), "chdir", building_site);
+}
+
+/// One call makes everything read-only that was placed so far.
+bool finish_building(Child& child) {
+  std::uint64_t flags = guarded_read_only;
+  if (child.plan.weakened.read_only()) flags &= ~raw::mount_read_only;
+  if (child.plan.weakened.mount_flags()) flags &= ~guarded;
   if (!child.ok(raw::mkdir(AT_FDCWD, ".host", 0755), "mkdir", ".host")) return false;
+  const raw::MountAttributes change{.set = flags};
+  if (flags && !child.ok(raw::mount_setattr(AT_FDCWD, ".", raw::at_recursive, change), "mount_setattr", "/")) return false;
+  const raw::MountAttributes writable{.clear = raw::mount_read_only};
+  if (flags && !child.ok(raw::mount_setattr(AT_FDCWD, ".", 0, writable), "mount_setattr", "/")) return false;
   if (!child.ok(raw::call(SYS_pivot_root, raw::address("."), raw::address(".host")), "pivot_root")) return false;
   return child.ok(raw::call(SYS_chdir, raw::address("/")), "chdir", "/");
 }
@@ -104,8 +120,9 @@ bool write_file(Child& child, const char* path, const std::string& content) {
   return child.ok(written, "write", path);
 }
 
+/// In the directory of the new root, relative to it.
 bool place(Child& child, const RootTree::Entry& entry) {
-  const char* path = entry.path.c_str();
+  const char* path = entry.path.c_str() + 1;
   switch (entry.kind) {
     case RootTree::Entry::Kind::link:
       return child.ok(raw::symlink(entry.link.c_str(), AT_FDCWD, path), "symlink", path);
@@ -119,27 +136,32 @@ bool place(Child& child, const RootTree::Entry& entry) {
       break;
     }
   }
-  return bind(child, child.host, entry.source.c_str(), path, guarded_read_only);
+  return bind(child, AT_FDCWD, entry.path.c_str(), path, 0);
 }
 
-}  // namespace
-
-bool build_root(Child& child) {
-  if (!child.plan.skeleton_ready && !enter_new_file_system(child)) return false;
-  long host = raw::open(AT_FDCWD, "/.host", O_PATH | O_DIRECTORY);
-  if (!child.ok(host, "open", "/.host")) return false;
-  child.host = static_cast<int>(host);
-  if (child.plan.skeleton_ready) return true;
-
+bool fill_root(Child& child) {
   for (const std::string& directory : child.plan.root_tree->directories) {
-    if (!child.ok(raw::mkdir(AT_FDCWD, directory.c_str(), 0755), "mkdir", directory.c_str())) return false;
+    const char* path = directory.c_str() + 1;
+    if (!child.ok(raw::mkdir(AT_FDCWD, path, 0755), "mkdir", path)) return false;
   }
   for (const RootTree::Entry& entry : child.plan.root_tree->entries) {
     if (!place(child, entry)) return false;
   }
   for (const RootTree::Generated& file : child.plan.root_tree->files) {
-    if (!write_file(child, file.path.c_str(), file.content)) return false;
+    if (!write_file(child, file.path.c_str() + 1, file.content)) return false;
   }
+  return true;
+}
+
+}  // namespace
+
+bool build_root(Child& child) {
+  if (!child.plan.skeleton_ready) {
+    if (!start_building(child) || !fill_root(child) || !finish_building(child)) return false;
+  }
+  long host = raw::open(AT_FDCWD, "/.host", O_PATH | O_DIRECTORY);
+  if (!child.ok(host, "open", "/.host")) return false;
+  child.host = static_cast<int>(host);
   return true;
 }
 

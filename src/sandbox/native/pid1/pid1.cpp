@@ -320,6 +320,8 @@ bool wait_for(long program, Tally& tally, int& program_status) {
 [[noreturn]] void live() {
   unsigned long child_died = 1UL << (17 - 1);
   call(SYS_rt_sigprocmask, 2, address(&child_died), 0, sizeof child_died);
+  // It came through exec, and must not go through the next one.
+  call(SYS_fcntl, control_fd, F_SETFD, FD_CLOEXEC);
   send_report(ReportKind::ready);
   take_orders();
   if (!(task.orders.flags & order_stay_dumpable)) call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -1,0 +1,163 @@
+#include "audit/query.h"
+
+#include "audit/log_fixture.h"
+
+namespace cordon::audit {
+namespace {
+
+class QueryTest : public LogTest {
+ protected:
+  void fill() {
+    Log log = open();
+    for (int day = 0; day < 3; ++day) {
+      run(log, "make " + std::to_string(day));
+      AuditRecord refused = record("rm -rf /");
+      refused.risk = Risk::critical;
+      refused.user = "bob";
+      ASSERT_TRUE(log.append(refused));
+      AuditRecord queued = record("npm publish", RecordKind::approval_requested);
+      queued.status = "queued";
+      queued.approval = "cmd_0123456789";
+      ASSERT_TRUE(log.append(queued));
+      if (day < 2) next_day();
+    }
+  }
+  std::vector<std::string> commands(const Filter& filter, std::size_t count = 100) const {
+    std::vector<std::string> found;
+    const auto records = last_records(directory_, filter, count);
+    for (const Json& line : *records) found.push_back(line["command"]);
+    return found;
+  }
+};
+
+TEST_F(QueryTest, TheLastRecordsComeOldestFirstAcrossDays) {
+  fill();
+  EXPECT_EQ(commands({}, 4), (std::vector<std::string>{"npm publish", "make 2", "rm -rf /", "npm publish"}));
+}
+
+TEST_F(QueryTest, FiltersAreAllHeeded) {
+  fill();
+  Filter filter;
+  filter.risk = Risk::critical;
+  EXPECT_EQ(commands(filter), std::vector<std::string>(3, "rm -rf /"));
+  filter = {};
+  filter.command = "make*";
+  EXPECT_EQ(commands(filter), (std::vector<std::string>{"make 0", "make 1", "make 2"}));
+  filter.command = "ublis";
+  EXPECT_EQ(commands(filter).size(), 3U);
+  filter = {};
+  filter.user = "bob";
+  EXPECT_EQ(commands(filter).size(), 3U);
+  filter = {};
+  filter.status = "queued";
+  EXPECT_EQ(commands(filter).size(), 3U);
+  filter = {};
+  filter.since = from_rfc3339("2026-02-26");
+  filter.until = from_rfc3339("2026-02-27");
+  EXPECT_EQ(commands(filter), (std::vector<std::string>{"make 1", "rm -rf /", "npm publish"}));
+  filter = {};
+  filter.every_kind = true;
+  EXPECT_EQ(commands(filter).size(), 15U);
+}
+
+TEST_F(QueryTest, EveryRecordIsFoundByItsNumber) {
+  fill();
+  for (std::uint64_t seq = 0; seq < 15; ++seq) {
+    const auto line = record_line(directory_, seq);
+    ASSERT_TRUE(line && *line) << seq;
+    EXPECT_EQ(Json::parse(**line)["seq"], seq);
+  }
+  EXPECT_EQ(*record_line(directory_, 15), std::nullopt);
+}
+
+TEST_F(QueryTest, StatsCountEachRequestOnce) {
+  fill();
+  {
+    Log log = open();
+    AuditRecord approved = record("npm publish");
+    approved.approval = "cmd_0123456789";
+    ASSERT_TRUE(log.intend(approved, Profile{}));
+    ASSERT_TRUE(log.conclude(approved));
+  }
+  const Json stats = stats_json(*summarise(directory_, std::nullopt));
+  EXPECT_EQ(stats["total_commands"], 9);
+  EXPECT_EQ(stats["critical"], 3);
+  EXPECT_EQ(stats["dangerous"], 6);
+  EXPECT_EQ(stats["by_status"]["executed"], 3);
+  EXPECT_EQ(stats["by_user"]["bob"], 3);
+  EXPECT_EQ(stats["top_commands"][0]["count"], 3);
+  EXPECT_EQ(stats["time_range"]["from"], "2026-02-25T10:11:12.123456Z");
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : stats.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"total_commands", "safe", "normal", "dangerous", "critical", "disallowed",
+                                            "by_status", "by_user", "top_commands", "time_range"}));
+  EXPECT_EQ(stats_json(*summarise(directory_, from_rfc3339("2026-02-27")))["total_commands"], 3);
+}
+
+TEST_F(QueryTest, AKeptSummaryGivesTheSameAsAFreshOne) {
+  {
+    Log log = open();
+    for (int i = 0; i < 300; ++i) ASSERT_TRUE(log.append(record("command " + std::to_string(i % 7))));
+  }
+  const Json first = stats_json(*summarise(directory_, std::nullopt));
+  ASSERT_TRUE(std::filesystem::exists(path("index/2026-02-25")));
+  {
+    Log log = open();
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(log.append(record("more")));
+  }
+  const Json kept = stats_json(*summarise(directory_, std::nullopt));
+  EXPECT_EQ(kept["total_commands"], 310);
+  for (const char* broken : {"", "{}", "[1]", R"({"version":1,"bytes":99999999})", R"({"version":1,"bytes":"x"})"}) {
+    write("index/2026-02-25", broken);
+    EXPECT_EQ(stats_json(*summarise(directory_, std::nullopt)), kept) << broken;
+  }
+}
+
+TEST_F(QueryTest, ExportsWhatWasAskedFor) {
+  fill();
+  const auto exported = [&](Format format) {
+    std::string all;
+    EXPECT_TRUE(export_records(directory_, {}, format, [&](std::string_view part) -> Result<void> {
+      all += part;
+      return {};
+    }));
+    return all;
+  };
+  EXPECT_EQ(Json::parse(exported(Format::json)).size(), 9U);
+  const std::string jsonl = exported(Format::jsonl);
+  EXPECT_EQ(std::count(jsonl.begin(), jsonl.end(), '\n'), 9);
+  EXPECT_NE(jsonl.find(lines("2026-02-25")[2]), std::string::npos) << "byte for byte";
+  EXPECT_TRUE(exported(Format::csv).starts_with("\"timestamp\",\"command\",\"user\",\"status\",\"output\",\"risk\""));
+}
+
+TEST_F(QueryTest, ASpreadsheetIsGivenNoFormulas) {
+  {
+    Log log = open();
+    for (const char* command : {"=HYPERLINK(\"http://x\")", "+1", "-1", "@SUM(A1)", "\t=1"}) {
+      ASSERT_TRUE(log.append(record(command)));
+    }
+  }
+  std::string csv;
+  ASSERT_TRUE(export_records(directory_, {}, Format::csv, [&](std::string_view part) -> Result<void> {
+    csv += part;
+    return {};
+  }));
+  EXPECT_NE(csv.find("\"'=HYPERLINK(\"\"http://x\"\")\""), std::string::npos) << csv;
+  for (const char* bad : {"\"=", "\"+", "\"-", "\"@", "\"\t"}) EXPECT_EQ(csv.find(bad), std::string::npos) << bad;
+}
+
+TEST_F(QueryTest, ATableLineIsOneVisibleLine) {
+  const Json line = {{"timestamp", "T"}, {"command", "a\nb\x1b[1m"}, {"user", "u"}, {"status", "s"}, {"output", "o"},
+                     {"risk", "safe"}};
+  EXPECT_EQ(table_line(line), "T | a\\nb\\x1b[1m | u | s | o | safe");
+}
+
+TEST(Glob, MatchesWhole) {
+  EXPECT_TRUE(matches_glob("rm*", "rm -rf"));
+  EXPECT_TRUE(matches_glob("*a?c*", "xxabcxx"));
+  EXPECT_FALSE(matches_glob("rm", "rm -rf"));
+  EXPECT_FALSE(matches_glob("a?", "a"));
+}
+
+}  // namespace
+}  // namespace cordon::audit

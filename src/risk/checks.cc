@@ -1,0 +1,82 @@
+#include "risk/checks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace cordon::risk {
+
+Check check_named(std::string_view name) {
+  using namespace checks;
+  using Named = std::pair<std::string_view, Check>;
+  static constexpr auto all = std::to_array<Named>({
+      {"archive", archive},
+      {"at", later_job},
+      {"big", big_sizes},
+      {"cloud_tree", cloud_tree},
+      {"cloud_verb", cloud_verb},
+      {"command", command_builtin},
+      {"connect", connect},
+      {"container", container},
+      {"copy", copy},
+      {"dashes", after_dashes},
+      {"database", database},
+      {"device", device},
+      {"documents", documents},
+      {"elevate", elevate},
+      {"entr", rerun_on_change},
+      {"env", set_environment},
+      {"eval", evaluate},
+      {"fd", found_operands},
+      {"fetch", fetch},
+      {"filter", filter_script},
+      {"find", find_files},
+      {"git_add", git_add},
+      {"git_checkout", git_checkout},
+      {"git_clone", git_clone},
+      {"git_config", git_config},
+      {"git_fetch", git_fetch},
+      {"git_push", git_push},
+      {"git_remote", git_remote},
+      {"go", go_package},
+      {"grep", pattern_operands},
+      {"httpie", request_items},
+      {"in_place", in_place},
+      {"interpreter", interpreter},
+      {"kube_get", cluster_query},
+      {"lines", lines_that_run},
+      {"mode", change_mode},
+      {"move", move},
+      {"mux", terminal_multiplexer},
+      {"nested_exec", version_manager},
+      {"nmap", scan_scripts},
+      {"npm_config", npm_setting},
+      {"object_copy", object_copy},
+      {"owner", change_owner},
+      {"parallel", parallel},
+      {"perl", perl},
+      {"redis", redis},
+      {"relay", socket_relay},
+      {"remote_copy", remote_copy},
+      {"run_script", run_in_project},
+      {"runner", package_runner},
+      {"server", directory_listing_server},
+      {"service", service},
+      {"shell_operands", shell_operands},
+      {"signal", signal},
+      {"source", source},
+      {"ssh", remote_shell},
+      {"stdout", to_stdout},
+      {"su", switch_user},
+      {"task", task_runner},
+      {"truncate", truncation},
+      {"wget", wget},
+      {"xargs", arguments_from_input},
+  });
+  if (name == "none") return nullptr;
+  auto found = std::lower_bound(all.begin(), all.end(), name,
+                                [](const Named& each, std::string_view wanted) { return each.first < wanted; });
+  return found != all.end() && found->first == name ? found->second : nullptr;
+}
+
+}  // namespace cordon::risk

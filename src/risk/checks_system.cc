@@ -1,0 +1,326 @@
+#include <algorithm>
+
+#include "risk/checks.h"
+
+namespace cordon::risk::checks {
+
+namespace {
+
+bool own_directory(std::string_view path) {
+  return path.starts_with("$PWD") || path.starts_with("${PWD}") || path.starts_with("$(pwd)") ||
+         path.starts_with("`pwd`") || path.starts_with("\"$PWD");
+}
+
+void mount_source(Judge& judge, Run& run, std::string_view path, const Arg& arg) {
+  if (path.empty() || own_directory(path)) return;
+  if (!path.starts_with('/') && !path.starts_with('.') && !path.starts_with('~') && !path.starts_with('$'))
+    return;  // a named volume
+  const Place place = judge.locate(run, path);
+  if (place.path.ends_with("docker.sock") || place.path.ends_with("podman.sock") ||
+      place.path.ends_with("containerd.sock") || place.path.ends_with("crio.sock"))
+    judge.raise(run, "container.socket", arg.where);
+  else if (place.credential || place.holds_secrets)
+    judge.raise(run, "container.mount_secret", arg.where);
+  else if (place.guarded)
+    judge.raise(run, "guard.touched", arg.where);
+  else if (place.area == Area::system || place.area == Area::kernel || place.area == Area::device || place.vital ||
+           place.area == Area::outside)
+    judge.raise(run, "container.mount_system", arg.where);
+}
+
+std::string_view part_of(std::string_view list, std::string_view key) {
+  std::size_t at = 0;
+  while (at < list.size()) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string_view item = list.substr(at, end - at);
+    if (item.starts_with(key) && item.size() > key.size() && item[key.size()] == '=')
+      return item.substr(key.size() + 1);
+    at = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+void container(Judge& judge, Run& run) {
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.option || given.option->spec.takes() != Role::mount || !given.has_value) continue;
+    std::string_view value = given.value.text;
+    if (given.name == "--mount") {
+      std::string_view source = part_of(value, "source");
+      if (source.empty()) source = part_of(value, "src");
+      mount_source(judge, run, source, given.value);
+    } else {
+      mount_source(judge, run, value.substr(0, value.find(':')), given.value);
+    }
+  }
+  for (const Operand& operand : run.sorted.operands) {
+    if (operand.arg.flow.secret) judge.raise(run, "secret.read", operand.arg.where);
+  }
+  if (run.sorted.carried.empty()) return;
+  run.judged = true;
+  Frame inside = run.frame;
+  inside.away = true;
+  judge.carry(run, run.sorted.carried, inside);
+}
+
+void service(Judge& judge, Run& run) {
+  for (const Arg& word : run.words.subspan(1)) {
+    std::string_view name = word.text;
+    if (name.ends_with(".service")) name.remove_suffix(8);
+    if (listed("protection", name) && run.level >= Risk::dangerous) judge.raise(run, "protection.service", word.where);
+  }
+}
+
+void signal(Judge& judge, Run& run) {
+  bool own = !run.sorted.operands.empty() || run.words.size() > 1;
+  bool lists = false, any = false;
+  for (const Arg& word : run.words.subspan(1)) {
+    const std::string_view text = word.text;
+    if (text == "-l" || text == "-L") lists = true;
+    if (text.starts_with('-') && text != "-1") continue;
+    any = true;
+    if (text == "-1" && &word != &run.words.back()) continue;
+    const bool child = text == "$!" || text == "${!}" || text.starts_with('%') || text == "$$" || text == "$BASHPID";
+    const bool zero = text == "-0";
+    // A pid kept by the script itself: PID=$!, $(cat server.pid) is another matter.
+    bool kept = false;
+    if (word.word) {
+      for (const Piece& piece : word.word->pieces)
+        kept |= piece.kind == Piece::Kind::number || piece.variable == "!" ||
+                (piece.kind == Piece::Kind::unknown && !piece.variable.empty() && piece.from.empty());
+    }
+    own &= child || zero || kept;
+  }
+  if (lists) return;
+  const bool probes =
+      std::any_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.text == "-0"; });
+  if (probes) return;
+  if (any && own) {
+    judge.at_least(run, Risk::normal);
+    return;
+  }
+  judge.raise(run, "process.kill", run.where);
+}
+
+void database(Judge& judge, Run& run) {
+  const auto sql = language_named("sql");
+  bool given_code = false;
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.option || !given.has_value) continue;
+    if (given.option->spec.takes() == Role::code) {
+      given_code = true;
+    } else if (given.option->spec.takes() == Role::script) {
+      given_code = true;
+    }
+  }
+  const bool file_database =
+      run.sorted.program->name.view() == "sqlite3" || run.sorted.program->name.view() == "duckdb";
+  if (file_database) {
+    if (!run.sorted.operands.empty() && run.sorted.operands[0].arg.text != ":memory:") {
+      const Place place = judge.locate(run, run.sorted.operands[0].arg.text);
+      judge.effect(Effect::Kind::reads, place.path);
+      if (place.credential) judge.raise(run, "secret.read", run.sorted.operands[0].arg.where);
+    }
+    for (std::size_t i = 1; i < run.sorted.operands.size(); ++i) {
+      given_code = true;
+      judge.run_code(run, sql.value_or(0), run.sorted.operands[i].arg);
+    }
+    run.sorted.operands.clear();
+  }
+  if (given_code) return;
+  if (run.in.text) {
+    judge.sql(run, *run.in.text, run.where);
+  } else if (run.in.from == Stdin::From::text) {
+    judge.sql(run, judge.marked_text(run.in.file), run.in.file.where);
+  } else if (run.in.from == Stdin::From::pipe || run.in.from == Stdin::From::file) {
+    judge.at_least(run, Risk::normal);
+    if (run.in.flow.network)
+      judge.raise(run, "net.run", run.where);
+    else if (!file_database)
+      judge.raise(run, "db.script", run.where);
+  } else if (!file_database || run.sorted.options.empty()) {
+    judge.at_least(run, Risk::normal);
+  }
+}
+
+/// aws s3 cp, gsutil cp, rclone, mc: what goes out and what it is.
+void object_copy(Judge& judge, Run& run) {
+  run.judged = true;
+  const std::size_t count = run.sorted.operands.size();
+  if (count < 2) return;
+  const Arg& from = run.sorted.operands[0].arg;
+  const Arg& to = run.sorted.operands[count - 1].arg;
+  auto remote = [](std::string_view text) {
+    const std::size_t colon = text.find(':');
+    return colon != std::string_view::npos && colon > 1 && text.find('/') > colon;
+  };
+  if (!remote(from.text)) {
+    const Flow before = std::exchange(run.out, Flow{});
+    if (from.text == "-")
+      run.out |= run.in.flow;
+    else
+      judge.reads(run, from, true);
+    const bool secret = run.out.secret || run.out.suspect;
+    run.out = before;
+    if (remote(to.text)) judge.raise(run, secret ? "net.exfiltrates" : "cloud.upload", to.where);
+    return;
+  }
+  if (!remote(to.text)) {
+    judge.at_least(run, Risk::normal);
+    run.out.network = true;
+    judge.writes(run, to);
+    judge.mark_file(judge.locate(run, to.text).path, Flow{.network = true});
+  } else {
+    judge.raise(run, "cloud.change", to.where);
+  }
+}
+
+/// aws SERVICE VERB-thing: the verb says what happens.
+void cloud_verb(Judge& judge, Run& run) {
+  const auto& operands = run.sorted.operands;
+  if (operands.size() < 2 || run.sorted.chain.size() > 1) return;
+  const std::string_view verb = operands[1].arg.text;
+  if (listed("secret_verb", verb)) {
+    judge.raise(run, "secret.service", operands[1].arg.where);
+    run.out.secret = true;
+  } else if (listed("query_verb", verb)) {
+    run.level = std::max(run.level, Risk::safe);
+  } else if (verb_risk(verb) == Risk::dangerous) {
+    judge.raise(run, "cloud.delete", operands[1].arg.where);
+  } else {
+    judge.raise(run, "cloud.change", operands[1].arg.where);
+  }
+}
+
+/// gcloud and az GROUP SUBGROUP… VERB: the last plain word that is a verb decides.
+void cloud_tree(Judge& judge, Run& run) {
+  if (run.sorted.chain.size() > 1) return;
+  Risk found = Risk::normal;
+  bool query = false, secret = false, about_secrets = false;
+  std::size_t seen = 0;
+  for (const Operand& operand : run.sorted.operands) {
+    if (++seen > 5) break;
+    const std::string_view word = operand.arg.text;
+    if (word.find('/') != std::string_view::npos) break;
+    if (listed("secret_verb", word)) secret = true;
+    if ((word == "secret" || word == "secrets" || word == "keyvault") && seen <= 2) about_secrets = true;
+    if (listed("query_verb", word))
+      query = true;
+    else if (listed("verb_dangerous", word))
+      found = Risk::dangerous;
+  }
+  for (const Operand& operand : run.sorted.operands)
+    secret |= about_secrets && (operand.arg.text == "show" || operand.arg.text == "access" ||
+                                operand.arg.text == "download" || operand.arg.text == "get");
+  if (secret) {
+    judge.raise(run, "secret.service", run.where);
+    run.out.secret = true;
+  } else if (found == Risk::dangerous) {
+    judge.raise(run, "cloud.delete", run.where);
+  } else if (!query) {
+    judge.raise(run, "cloud.change", run.where);
+  }
+}
+
+}  // namespace cordon::risk::checks
+
+namespace cordon::risk::checks {
+
+void cluster_query(Judge& judge, Run& run) {
+  bool secrets = false;
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view kind = operand.arg.text.substr(0, operand.arg.text.find('/'));
+    for (std::string_view part : {"secret", "secrets"}) {
+      secrets |= kind == part || kind.starts_with("secret,") || kind.starts_with("secrets,") ||
+                 kind.ends_with(",secret") || kind.ends_with(",secrets");
+    }
+    break;
+  }
+  if (!secrets) return;
+  const GivenOption* output = run.sorted.find("-o");
+  // Names and ages of secrets are no secret; their content is.
+  if (!output || !output->has_value || output->value.text == "name" || output->value.text == "wide") return;
+  judge.raise(run, "secret.service", run.where);
+  run.out.secret = true;
+}
+
+void redis(Judge& judge, Run& run) {
+  run.judged = true;
+  if (run.sorted.operands.empty()) {
+    if (run.in.from != Stdin::From::terminal) judge.raise(run, "db.script", run.where);
+    return;
+  }
+  std::string first(run.sorted.operands[0].arg.text), second;
+  if (run.sorted.operands.size() > 1) second = std::string(run.sorted.operands[1].arg.text);
+  for (std::string* word : {&first, &second}) {
+    std::transform(word->begin(), word->end(), word->begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  }
+  auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name == first; });
+  };
+  if (is({"FLUSHALL", "FLUSHDB"}))
+    judge.raise(run, "db.drop", run.where);
+  else if (is({"DEL", "UNLINK", "EXPIRE", "PEXPIRE", "GETDEL", "SPOP", "LTRIM", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK",
+               "HDEL"})) {
+    judge.at_least(run, Risk::normal);
+    if (std::any_of(run.sorted.operands.begin() + 1, run.sorted.operands.end(),
+                    [](const Operand& o) { return !o.arg.known; }))
+      judge.raise(run, "db.delete_rows", run.where);
+  } else if (is({"SHUTDOWN", "DEBUG", "SLAVEOF", "REPLICAOF", "FAILOVER", "RESET", "SWAPDB", "MIGRATE", "RESTORE"}))
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"CONFIG"}) && second != "GET")
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"ACL"}) && second != "LIST" && second != "WHOAMI" && second != "GETUSER")
+    judge.raise(run, "db.privilege", run.where);
+  else if (is({"CLIENT"}) && second == "KILL")
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"SCRIPT", "FUNCTION"}) && (second == "FLUSH" || second == "DELETE"))
+    judge.raise(run, "db.drop", run.where);
+  else if (is({"CLUSTER"}) && second != "INFO" && second != "NODES" && second != "SLOTS")
+    judge.raise(run, "db.admin", run.where);
+  else if (is({"EVAL", "EVALSHA", "MODULE", "FCALL"}))
+    judge.raise(run, "db.runs", run.where);
+  else if (is({"SET",     "SETEX",  "HSET",  "LPUSH",   "RPUSH", "SADD",  "ZADD",   "INCR",
+               "DECR",    "APPEND", "MSET",  "PUBLISH", "XADD",  "SAVE",  "BGSAVE", "RENAME",
+               "PERSIST", "SETNX",  "HMSET", "LPOP",    "RPOP",  "SELECT"}))
+    judge.at_least(run, Risk::normal);
+}
+
+void device(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    const Place place = judge.locate(run, operand.arg.text);
+    if (place.area == Area::device) judge.effect(Effect::Kind::writes, place.path);
+    if (place.path == "/dev/sda" || place.path == "/dev/nvme0n1" || place.path == "/dev/vda" ||
+        place.path == "/dev/xvda")
+      judge.raise(run, "disk.format", operand.arg.where);
+  }
+}
+
+}  // namespace cordon::risk::checks
+
+namespace cordon::risk::checks {
+
+/// mongosh: code on the input.
+void documents(Judge& judge, Run& run) {
+  if (run.sorted.has("--eval")) return;
+  const auto language = language_named("javascript");
+  if (run.in.from != Stdin::From::terminal && language) judge.run_stdin(run, *language);
+}
+
+/// truncate -s 0 on what is not a log: the content is gone.
+void truncation(Judge& judge, Run& run) {
+  const GivenOption* size = run.sorted.find("-s");
+  if (!size || !size->has_value || size->value.text != "0") return;
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view name = operand.arg.text;
+    const bool scratch = name.ends_with(".log") || name.ends_with(".tmp") || name.ends_with(".txt") ||
+                         name.ends_with(".out") || name.starts_with("/tmp/");
+    if (operand.arg.wildcard || name.ends_with(".db") || name.ends_with(".sqlite") || name.ends_with(".sqlite3"))
+      judge.raise(run, "fs.truncate", operand.arg.where);
+    (void)scratch;
+  }
+}
+
+}  // namespace cordon::risk::checks

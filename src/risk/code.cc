@@ -1,0 +1,615 @@
+#include "risk/code.h"
+
+#include <algorithm>
+#include <map>
+
+namespace cordon::risk {
+
+namespace {
+
+constexpr int max_evaluations = 8;
+
+/// What was seen in the code as a whole; some dangers are only in the sum.
+struct Seen {
+  bool network = false;
+  bool sends = false;
+  bool socket = false;
+  bool shell_io = false;
+  bool shell_started = false;
+  bool evaluates = false;
+  bool environment = false;
+  bool secret = false;
+  bool forks = false;
+  bool runs = false;
+  bool unknown_run = false;
+  bool endless_loop = false;
+  bool startup_file = false;
+  bool writes = false;
+  bool deletes = false;
+};
+
+class CodeJudge {
+ public:
+  CodeJudge(Judge& judge, Run& run, std::uint8_t language, const Arg& arg)
+      : judge_(judge), run_(run), language_(language), name_(language_name(language)), arg_(arg) {}
+
+  void code(std::string_view text, int depth) {
+    std::vector<Token> tokens = lex(name_, text);
+    aliases(tokens);
+    loops(tokens);
+    for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
+  }
+
+  void sum_up() {
+    if (seen_.socket && (seen_.shell_io || seen_.shell_started)) judge_.raise(run_, "net.reverse_shell", arg_.where);
+    if (seen_.evaluates && (seen_.network || seen_.socket)) judge_.raise(run_, "net.run", arg_.where);
+    if ((seen_.environment || seen_.secret) && (seen_.network || seen_.socket))
+      judge_.raise(run_, "net.exfiltrates", arg_.where);
+    if (seen_.socket && seen_.unknown_run) judge_.raise(run_, "net.reverse_shell", arg_.where);
+    if (seen_.network && (seen_.shell_started || seen_.unknown_run)) judge_.raise(run_, "net.run", arg_.where);
+    if (seen_.endless_loop && (seen_.forks || seen_.runs)) judge_.raise(run_, "process.endless", arg_.where);
+    if (seen_.startup_file && seen_.writes) judge_.raise(run_, "persist.startup", arg_.where);
+    if (seen_.network || seen_.socket) run_.out.network = true;
+    if (seen_.environment || seen_.secret) run_.out.secret = true;
+  }
+
+ private:
+  using Tokens = std::vector<Token>;
+
+  static bool is(const Tokens& tokens, std::size_t at, std::string_view mark) {
+    return at < tokens.size() && tokens[at].kind != Token::Kind::string && tokens[at].text == mark;
+  }
+
+  /// import os as o · from os import system · cp = require('child_process') · const {exec} = require(…)
+  void aliases(const Tokens& tokens) {
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      if (tokens[i].kind != Token::Kind::name) continue;
+      const std::string& word = tokens[i].text;
+      if (word == "import" && tokens[i + 1].kind == Token::Kind::name) import(tokens, i + 1);
+      if (word == "from" && i + 3 < tokens.size() && is(tokens, i + 2, "import")) from_import(tokens, i);
+      if ((word == "require" || word == "__import__" || word == "importlib.import_module") && is(tokens, i + 1, "(") &&
+          i + 2 < tokens.size() && tokens[i + 2].kind == Token::Kind::string) {
+        std::string module = tokens[i + 2].text;
+        if (module.starts_with("node:")) module = module.substr(5);
+        if (i >= 2 && is(tokens, i - 1, "=") && tokens[i - 2].kind == Token::Kind::name)
+          alias_[tokens[i - 2].text] = module;
+      }
+    }
+  }
+
+  /// while true, for(;;), loop, iter(int, 1): loops that nothing inside them ends.
+  void loops(const Tokens& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::string& word = tokens[i].text;
+      if (tokens[i].kind != Token::Kind::name) continue;
+      if (word == "while" || word == "until") {
+        const std::size_t next = is(tokens, i + 1, "(") ? i + 2 : i + 1;
+        for (std::string_view always : {"true", "True", "1", "fork"}) seen_.endless_loop |= is(tokens, next, always);
+      }
+      if (word == "for" && is(tokens, i + 1, "(") && is(tokens, i + 2, ";") && is(tokens, i + 3, ";"))
+        seen_.endless_loop = true;
+      if ((word == "loop" && name_ == "ruby") || word == "itertools.count" ||
+          (word == "iter" && is(tokens, i + 1, "(") && is(tokens, i + 2, "int")))
+        seen_.endless_loop = true;
+    }
+  }
+
+  void import(const Tokens& tokens, std::size_t at) {
+    while (at < tokens.size() && tokens[at].kind == Token::Kind::name) {
+      const std::string module = tokens[at].text;
+      if (is(tokens, at + 1, "as") && at + 2 < tokens.size()) {
+        alias_[tokens[at + 2].text] = module;
+        at += 2;
+      }
+      if (is(tokens, at + 1, "from") && at + 2 < tokens.size() && tokens[at + 2].kind == Token::Kind::string) {
+        std::string source = tokens[at + 2].text;
+        alias_[module] = source.starts_with("node:") ? source.substr(5) : source;
+      }
+      if (!is(tokens, at + 1, ",")) break;
+      at += 2;
+    }
+  }
+
+  void from_import(const Tokens& tokens, std::size_t at) {
+    const std::string module = tokens[at + 1].text;
+    std::size_t i = at + 3;
+    while (i < tokens.size() && tokens[i].kind == Token::Kind::name) {
+      const std::string name = tokens[i].text;
+      std::string shown = name;
+      if (is(tokens, i + 1, "as") && i + 2 < tokens.size()) {
+        shown = tokens[i + 2].text;
+        i += 2;
+      }
+      alias_[shown] = module + "." + name;
+      if (!is(tokens, i + 1, ",")) break;
+      i += 2;
+    }
+  }
+
+  std::string full_name(const Tokens& tokens, std::size_t at) const {
+    std::string name = tokens[at].text;
+    // require('fs').rmSync(…): the module is the string two tokens back.
+    if (at >= 4 && is(tokens, at - 1, ".") && is(tokens, at - 2, ")") && tokens[at - 3].kind == Token::Kind::string &&
+        is(tokens, at - 4, "(")) {
+      std::string module = tokens[at - 3].text;
+      if (module.starts_with("node:")) module = module.substr(5);
+      return module + "." + name;
+    }
+    if (at >= 1 && is(tokens, at - 1, ".")) return "." + name;
+    const std::size_t dot = name.find('.');
+    auto found = alias_.find(name.substr(0, dot));
+    if (found != alias_.end()) return dot == std::string::npos ? found->second : found->second + name.substr(dot);
+    return name;
+  }
+
+  struct Arguments {
+    std::size_t begin = 0, end = 0;
+    std::vector<std::string> deep;     // literals at any depth
+    bool home = false;                 // names the home directory by a call
+    bool everyone = false;             // a mode that opens a file to everyone
+    std::vector<std::string> strings;  // literals, "" for others; the first level only
+    std::vector<bool> literal;
+    bool list = false;     // the first argument is a [list]
+    bool unknown = false;  // something in it is not a literal
+  };
+
+  Arguments arguments(const Tokens& tokens, std::size_t at) const {
+    Arguments args;
+    const bool parenthesis = is(tokens, at, "(");
+    std::size_t i = parenthesis ? at + 1 : at;
+    args.begin = i;
+    int depth = 1;
+    bool in_list = false;
+    for (; i < tokens.size() && i < args.begin + 400; ++i) {
+      const Token& token = tokens[i];
+      if (token.kind == Token::Kind::line_end && !parenthesis) break;
+      if (token.kind == Token::Kind::line_end) continue;
+      if (token.kind == Token::Kind::mark) {
+        const char c = token.text[0];
+        if (token.text == "0777" || token.text == "0o777" || token.text == "0o666" || token.text == "0666" ||
+            token.text == "511" || token.text == "438")
+          args.everyone = true;
+        if (!parenthesis && (c == ';' || c == '}')) break;
+        if (c == '[' && args.strings.empty() && i == args.begin) {
+          args.list = true;
+          in_list = true;
+        } else if (c == ']' && depth == 1) {
+          in_list = false;
+        } else if (c == '(' || c == '{') {
+          ++depth;
+        } else if ((c == ')' || c == '}') && --depth == 0) {
+          break;
+        } else if (c == '+' || c == '%' || c == '\x01') {
+          args.unknown = true;
+        }
+        continue;
+      }
+      if (token.kind == Token::Kind::string && !token.unknown) args.deep.push_back(token.text);
+      if (token.kind == Token::Kind::name &&
+          (token.text.ends_with("homedir") || token.text.ends_with("Path.home") || token.text == "HOME" ||
+           token.text.ends_with("env.HOME") || token.text.ends_with("Dir.home")))
+        args.home = true;
+      if (depth > 1) continue;
+      if (token.text == "sys.executable" || token.text == "process.execPath") {
+        args.strings.emplace_back(token.text[0] == 's' ? "python3" : "node");
+        args.literal.push_back(true);
+        continue;
+      }
+      if (args.list && !in_list && !args.strings.empty()) continue;
+      if (token.kind == Token::Kind::string) {
+        args.strings.push_back(token.text);
+        args.literal.push_back(!token.unknown);
+      } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" &&
+                 token.text != "f" && token.text != "b" && token.text != "r") {
+        if (!is(tokens, i + 1, "=") && !is(tokens, i + 1, ":")) {
+          if (args.strings.empty() || in_list) {
+            args.strings.emplace_back();
+            args.literal.push_back(false);
+          }
+        } else {
+          ++i;
+          // a named argument's value: True, check=False …
+          if (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::name) ++i;
+        }
+      }
+    }
+    args.end = i;
+    return args;
+  }
+
+  Arg path_arg(const std::string& text, bool literal) {
+    Arg arg = judge_.synthetic(text.empty() && !literal ? std::string("$value") : text, arg_);
+    arg.known = literal;
+    arg.wildcard = text.find_first_of("*?") != std::string::npos;
+    arg.flow = {};
+    return arg;
+  }
+
+  void run_shell(const std::string& text, bool literal) {
+    Arg arg = judge_.synthetic(text, arg_);
+    arg.known = true;
+    arg.flow = {};
+    const std::string_view bare = text;
+    if (bare == "sh" || bare == "bash" || bare.starts_with("/bin/sh") || bare.starts_with("/bin/bash") ||
+        bare.starts_with("bash -i") || bare.starts_with("sh -i") || bare == "cmd.exe" || bare == "zsh" ||
+        bare == "/bin/zsh") {
+      seen_.shell_started = true;
+    }
+    seen_.runs = true;
+    if (!literal) {
+      seen_.unknown_run = true;
+      judge_.raise(run_, "dynamic.code", arg_.where);
+      if (text.find("/bin/sh") != std::string::npos || text.find("/bin/bash") != std::string::npos)
+        seen_.shell_started = true;
+    }
+    if (text.empty() || !literal) return;
+    Stdin before = std::exchange(run_.in, Stdin{});
+    judge_.shell_text(run_, arg, {});
+    run_.in = before;
+  }
+
+  void run_words(const Arguments& args) {
+    std::vector<Arg> words;
+    for (std::size_t i = 0; i < args.strings.size(); ++i) words.push_back(path_arg(args.strings[i], args.literal[i]));
+    if (words.empty()) return;
+    for (Arg& word : words) word.wildcard = false;
+    const std::string_view first = words[0].text;
+    seen_.runs = true;
+    if (first.ends_with("/sh") || first == "sh" || first == "bash" || first.ends_with("/bash"))
+      seen_.shell_started = true;
+    Stdin before = std::exchange(run_.in, Stdin{});
+    judge_.carry(run_, words);
+    run_.in = before;
+  }
+
+  void token(const Tokens& tokens, std::size_t i, int depth) {
+    const Token& token = tokens[i];
+    if (token.unknown && token.kind == Token::Kind::mark) {
+      judge_.raise(run_, "dynamic.code", arg_.where);
+      return;
+    }
+    if (token.kind == Token::Kind::shell) {
+      judge_.at_least(run_, Risk::normal);
+      run_shell(token.text, !token.unknown);
+      return;
+    }
+    if (token.kind == Token::Kind::string) {
+      string_token(tokens, i);
+      return;
+    }
+    if (token.kind != Token::Kind::name) return;
+    const std::string name = full_name(tokens, i);
+    const std::string_view what = find_call(language_, name);
+    if (name_ == "awk" && is(tokens, i + 1, "|") &&
+        (is(tokens, i + 2, "getline") || (is(tokens, i + 2, "&") && is(tokens, i + 3, "getline"))))
+      judge_.raise(run_, "exec.inline", arg_.where);
+    if (name_ == "awk" && token.text == "load" && i > 0 && is(tokens, i - 1, "@"))
+      judge_.raise(run_, "exec.library", arg_.where);
+    if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
+    if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
+    if (what.empty()) return;
+    const bool called = is(tokens, i + 1, "(");
+    if (what == "eval" && !called && name_ == "javascript") {
+      seen_.evaluates = true;  // .then(eval)
+      return;
+    }
+    if (what == "fork") {
+      seen_.forks = true;
+      judge_.at_least(run_, Risk::normal);
+      return;
+    }
+    if (what == "environment_jq" || what == "environment_call") {
+      seen_.environment = true;
+      return;
+    }
+    if (what == "shell_io_maybe") return;
+    if (what == "eval_block" && (is(tokens, i + 1, "{") || i + 1 >= tokens.size())) return;
+    if (what == "environment") {
+      if (!is(tokens, i + 1, "[") && !is(tokens, i + 1, ".") && !called) seen_.environment = true;
+      return;
+    }
+    const bool bare_ok = name_ == "perl" || name_ == "ruby" || name_ == "php" || name_ == "powershell" ||
+                         name_ == "tcl" || name_ == "lua" || name_ == "elixir" || name_ == "generic";
+    if (!called && !bare_ok && what != "network" && what != "socket" && what != "shell_io") return;
+    act(what, tokens, i, depth);
+  }
+
+  /// awk runs and writes by strings alone: "cmd" | getline, print | "cmd", print > "file".
+  void string_token(const Tokens& tokens, std::size_t i) {
+    literal_path(tokens[i].text);
+    if (name_ == "java" && is(tokens, i + 1, ".") && is(tokens, i + 2, "!")) run_shell(tokens[i].text, true);
+    if (name_ == "javascript" && i >= 1 && tokens[i].text.starts_with("http") &&
+        (is(tokens, i - 1, "import") || is(tokens, i - 1, "from") || (i >= 2 && is(tokens, i - 2, "import"))))
+      judge_.raise(run_, "net.run", arg_.where);
+    if (name_ != "awk") return;
+    const bool from = i >= 1 && is(tokens, i - 1, "|");
+    const bool into = is(tokens, i + 1, "|") && is(tokens, i + 2, "getline");
+    const bool coprocess = i >= 2 && is(tokens, i - 1, "&") && is(tokens, i - 2, "|");
+    if (tokens[i].text.starts_with("/inet/")) {
+      judge_.raise(run_, "net.reverse_shell", arg_.where);
+      return;
+    }
+    if (from || into || coprocess) {
+      judge_.raise(run_, "exec.inline", arg_.where);
+      run_shell(tokens[i].text, !tokens[i].unknown);
+      return;
+    }
+    if (i >= 1 && is(tokens, i - 1, ">") && i >= 2 && tokens[i - 2].text != "(") {
+      std::size_t back = i;
+      bool printed = false;
+      while (back > 0 && !is(tokens, back, ";") && !is(tokens, back, "{")) {
+        printed |= is(tokens, back, "print") || is(tokens, back, "printf");
+        --back;
+      }
+      printed |= back == 0 && (is(tokens, 0, "print") || is(tokens, 0, "printf"));
+      if (printed) judge_.writes(run_, path_arg(tokens[i].text, true));
+    }
+    if (i >= 1 && is(tokens, i - 1, "<")) judge_.reads(run_, path_arg(tokens[i].text, true), false);
+  }
+
+  /// print > name: something is written, whatever the name turns out to be.
+  void awk_output(const Tokens& tokens, std::size_t i) {
+    int depth = 0;
+    for (std::size_t k = i + 1; k < tokens.size() && k < i + 60; ++k) {
+      if (is(tokens, k, "(")) ++depth;
+      if (is(tokens, k, ")")) --depth;
+      if (is(tokens, k, ";") || is(tokens, k, "}")) return;
+      if (depth == 0 && is(tokens, k, ">")) {
+        judge_.at_least(run_, Risk::normal);
+        return;
+      }
+    }
+  }
+
+  /// A path that names a credential store or a startup file counts wherever it stands: how it reaches the call that
+  /// opens it (joined, expanded, in a list) cannot be followed here.
+  void literal_path(const std::string& text) {
+    if (text.size() < 4 || text.size() > 200 || text.find_first_of(" \n\t(){}<>;,") != std::string::npos) return;
+    const bool pathlike = text.find('/') != std::string::npos || text[0] == '.' || text[0] == '~';
+    if (!pathlike || text.find("://") != std::string::npos) return;
+    // "/.aws/credentials" is the tail of a joined path.
+    const Place place = judge_.locate(run_, text.starts_with("/.")                                  ? "~" + text
+                                            : text[0] == '.' && text.find('/') == std::string::npos ? "~/" + text
+                                                                                                    : text);
+    if (place.credential && !place.persistent) {
+      seen_.secret = true;
+      judge_.raise(run_, "secret.read", arg_.where);
+    }
+    if (place.persistent) seen_.startup_file = true;
+    if (place.guarded) judge_.raise(run_, "guard.touched", arg_.where);
+  }
+
+  void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {
+    Arguments args = arguments(tokens, i + 1);
+    const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
+    if (what == "shell" || what == "argv") {
+      judge_.at_least(run_, Risk::normal);
+      judge_.raise(run_, "exec.inline_run", arg_.where);
+      if (name_ == "python" && what == "argv" && !args.list && args.strings.size() > 1 && args.deep.size() > 1) {
+        // os.execvp("rm", ["rm", "-rf", "x"]): the words follow the file.
+        args.strings.erase(args.strings.begin());
+        args.literal.erase(args.literal.begin());
+        run_words(args);
+        return;
+      }
+      if (name_ == "javascript" && what == "argv" && args.deep.size() > args.strings.size()) {
+        args.strings = args.deep;
+        args.literal.assign(args.deep.size(), true);
+      }
+      const bool words = args.list || (name_ == "php" && args.strings.size() > 1) ||
+                         (what == "argv" && args.strings.size() > 1 &&
+                          (name_ == "javascript" || name_ == "perl" || name_ == "ruby" || name_ == "elixir"));
+      // A tool that is no interpreter must not be a way to run things, whatever is run.
+      if (!run_.sorted.program || !run_.sorted.program->base.has(Mark::stdin_code))
+        judge_.raise(run_, "exec.inline", arg_.where);
+      if (words)
+        run_words(args);
+      else if (args.strings.empty())
+        judge_.raise(run_, "dynamic.code", arg_.where);
+      else
+        run_shell(args.strings[0], literal);
+    } else if (what == "delete" || what == "delete_tree") {
+      seen_.deletes = true;
+      if (what == "delete_tree") judge_.raise(run_, "fs.delete.recursive", arg_.where);
+      const bool home = args.home || std::any_of(args.deep.begin(), args.deep.end(),
+                                                 [](const std::string& each) { return each == "~" || each == "~/"; });
+      if (home && what == "delete_tree") judge_.raise(run_, "fs.delete.vital", arg_.where);
+      const bool before = std::exchange(run_.recursive, what == "delete_tree" || run_.recursive);
+      if (args.strings.empty())
+        judge_.raise(run_, what == "delete_tree" ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
+      for (std::size_t k = 0; k < args.strings.size() && k < 1 + (name_ == "perl" || name_ == "r" ? 50u : 0u); ++k) {
+        judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown));
+      }
+      run_.recursive = before;
+    } else if (what == "delete_options") {  // fs.rmSync(path, {recursive: true})
+      const bool tree = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin),
+                                    tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end + 1, tokens.size())),
+                                    [](const Token& token) { return token.text == "recursive"; });
+      const bool before = std::exchange(run_.recursive, tree);
+      if (tree && args.home) judge_.raise(run_, "fs.delete.vital", arg_.where);
+      judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
+      run_.recursive = before;
+    } else if (what == "include") {
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
+                                      [](const std::string& each) { return each.starts_with("http"); });
+      if (remote)
+        judge_.raise(run_, "net.run", arg_.where);
+      else if (!args.strings.empty() && args.literal[0])
+        read_path(args.strings[0]);
+    } else if (what == "install") {
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
+                                      [](const std::string& each) { return each.starts_with("http"); });
+      judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
+    } else if (what == "getattr_module") {
+      if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
+    } else if (what == "callbacks") {
+      for (const std::string& name : args.deep) {
+        if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec")
+          judge_.raise(run_, "dynamic.code", arg_.where);
+      }
+    } else if (what == "tcl_file") {
+      if (is(tokens, i + 1, "delete")) judge_.raise(run_, "fs.delete.recursive", arg_.where);
+    } else if (what == "getattr") {
+      if (args.unknown || args.strings.size() < 2 || !args.literal[1]) judge_.raise(run_, "dynamic.code", arg_.where);
+    } else if (what == "update_rows") {
+      if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.update_rows", arg_.where);
+      judge_.at_least(run_, Risk::normal);
+    } else if (what == "write") {
+      seen_.writes = true;
+      judge_.at_least(run_, Risk::normal);
+      if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    } else if (what == "read") {
+      if (!args.strings.empty() && args.literal[0]) read_path(args.strings[0]);
+    } else if (what == "open") {
+      open(args);
+    } else if (what == "network" || what == "send") {
+      network(args, what == "send");
+    } else if (what == "socket") {
+      seen_.socket = true;
+      judge_.at_least(run_, Risk::normal);
+    } else if (what == "shell_io") {
+      seen_.shell_io = true;
+      if (!args.strings.empty() && !args.strings[0].empty()) seen_.shell_started = true;
+      if (args.list) run_words(args);
+    } else if (what == "eval" || what == "eval_block") {
+      evaluate(args, literal, depth);
+    } else if (what == "dynamic") {
+      judge_.raise(run_, "dynamic.code", arg_.where);
+    } else if (what == "load") {
+      judge_.raise(run_, "exec.library", arg_.where);
+    } else if (what == "chmod") {
+      judge_.raise(run_, args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
+      if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    } else if (what == "kill") {
+      judge_.raise(run_, "process.kill", arg_.where);
+    } else if (what == "drop") {
+      judge_.raise(run_, "db.drop", arg_.where);
+    } else if (what == "delete_rows") {
+      judge_.raise(run_, "db.delete_rows", arg_.where);
+    } else if (what == "move") {
+      judge_.at_least(run_, Risk::normal);
+      seen_.writes = true;
+      if (args.strings.size() > 1 && args.strings[0].starts_with("http")) {
+        seen_.network = true;
+        judge_.mark_file(judge_.locate(run_, args.strings[1]).path, Flow{.network = true});
+      }
+      for (std::size_t k = 0; k < args.strings.size() && k < 2; ++k) {
+        if (args.strings[k].starts_with("http")) continue;
+        if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
+      }
+    } else if (what == "sql") {
+      for (const std::string& text : args.strings) judge_.sql(run_, text, arg_.where);
+    } else if (what == "writes") {
+      seen_.writes = true;
+      judge_.at_least(run_, Risk::normal);
+    } else if (what == "normal") {
+      judge_.at_least(run_, Risk::normal);
+    }
+  }
+
+  void read_path(const std::string& path) {
+    if (path.starts_with("http://") || path.starts_with("https://")) {
+      seen_.network = true;
+      judge_.at_least(run_, Risk::normal);
+      judge_.reaches(run_, path_arg(path, true), host_of(path));
+      return;
+    }
+    const bool before = run_.out.secret;
+    run_.out.secret = false;
+    judge_.reads(run_, path_arg(path, true), false);
+    seen_.secret |= run_.out.secret || run_.out.suspect;
+    run_.out.secret |= before;
+  }
+
+  void open(Arguments args) {
+    // perl names a handle first: open F, "|sh"
+    while (name_ == "perl" && args.strings.size() > 1 && !args.literal[0]) {
+      args.strings.erase(args.strings.begin());
+      args.literal.erase(args.literal.begin());
+    }
+    if (args.strings.empty() || !args.literal[0] || args.strings[0].empty()) {
+      if (args.strings.size() > 1 && args.strings[1].size() <= 3 &&
+          args.strings[1].find_first_of("wax+") != std::string::npos) {
+        seen_.writes = true;
+        judge_.at_least(run_, Risk::normal);
+      }
+      return;
+    }
+    std::string path = args.strings[0];
+    std::string mode = args.strings.size() > 1 ? args.strings[1] : "";
+    if (name_ == "perl" || name_ == "ruby") {
+      // perl: open(F, ">x"), open(F, "cmd|"), open(F, ">", "x"), open(F, "-|", "cmd"); ruby: open("|cmd")
+      if (path.starts_with('|') || path.ends_with('|')) {
+        std::string command = path;
+        std::erase(command, '|');
+        judge_.raise(run_, "exec.inline_run", arg_.where);
+        if (!command.empty() && command != "-")
+          run_shell(command, true);
+        else if (args.strings.size() > 1)
+          run_shell(args.strings[1], args.literal[1]);
+        return;
+      }
+      if (path.find("&") != std::string::npos) {
+        seen_.shell_io = true;
+        return;
+      }
+      if (path.starts_with('>')) {
+        std::erase(path, '>');
+        if (path.empty() && args.strings.size() > 1) path = args.strings[1];
+        if (!path.empty()) judge_.writes(run_, path_arg(path, true));
+        return;
+      }
+      if (path == "<" && args.strings.size() > 1) path = args.strings[1];
+    }
+    if (mode.size() <= 3 && mode.find_first_of("wax+") != std::string::npos) {
+      seen_.writes = true;
+      judge_.writes(run_, path_arg(path, true));
+    } else
+      read_path(path);
+  }
+
+  void network(const Arguments& args, bool sends) {
+    seen_.network = true;
+    seen_.sends |= sends;
+    judge_.at_least(run_, Risk::normal);
+    for (const std::string& text : args.strings) {
+      if (text.find("://") != std::string::npos) judge_.reaches(run_, path_arg(text, true), host_of(text));
+    }
+    if (sends && !run_.local_only) judge_.raise(run_, "net.sends", arg_.where);
+  }
+
+  void evaluate(const Arguments& args, bool literal, int depth) {
+    if (literal && args.strings.size() == 1 && depth < max_evaluations) {
+      code(args.strings[0], depth + 1);
+      return;
+    }
+    seen_.evaluates = true;
+    judge_.raise(run_, "dynamic.code", arg_.where);
+  }
+
+  Judge& judge_;
+  Run& run_;
+  std::uint8_t language_;
+  std::string_view name_;
+  const Arg& arg_;
+  Seen seen_;
+  std::map<std::string, std::string> alias_;
+};
+
+}  // namespace
+
+void judge_code(Judge& judge, Run& run, std::uint8_t language, std::string_view text, const Arg& arg) {
+  if (text.starts_with('!')) {
+    // ipython, gnuplot and their like hand such a line to a shell.
+    judge.raise(run, "exec.inline", arg.where);
+    Arg line = judge.synthetic(std::string(text.substr(1)), arg);
+    line.known = true;
+    judge.shell_text(run, line, {});
+    return;
+  }
+  CodeJudge code(judge, run, language, arg);
+  code.code(text, 0);
+  code.sum_up();
+}
+
+}  // namespace cordon::risk

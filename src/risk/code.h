@@ -1,0 +1,29 @@
+// Small lexers for code given on a command line: enough to tell strings and comments from calls, not to understand it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "risk/judge.h"
+
+namespace cordon::risk {
+
+struct Token {
+  enum class Kind { name, string, shell, mark, line_end };
+  Kind kind;
+  std::string text;  // a name with its dots ("os.path.join"), a string's value, the command in backticks, one character
+  bool unknown = false;
+};
+
+/// `language` decides what is a comment, a string, a regular expression. Unterminated parts end with the text.
+std::vector<Token> lex(std::string_view language, std::string_view text);
+
+/// Judges what the code runs, deletes, writes and reaches by the calls that data/programs/languages.json5 names.
+void judge_code(Judge& judge, Run& run, std::uint8_t language, std::string_view text, const Arg& arg);
+
+void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg);
+void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg);
+void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg);
+
+}  // namespace cordon::risk

@@ -1,0 +1,383 @@
+#include "risk/judge.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace cordon::risk {
+
+namespace {
+
+constexpr std::uint32_t max_depth = 24;
+constexpr std::size_t max_calls = 200'000;
+
+/// A variable whose name says that it holds a secret.
+bool names_a_secret(std::string_view name) {
+  for (std::string_view part :
+       {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL", "ACCESS_KEY"}) {
+    if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Arg Judge::arg_of(const Word& word) {
+  Arg arg;
+  arg.word = &word;
+  arg.where = word.where;
+  if (word.pieces.size() == 1 && word.pieces[0].kind == Piece::Kind::literal) {
+    arg.text = word.pieces[0].text;
+    return arg;
+  }
+  arg.text = word.pieces.empty() ? std::string_view{} : keep(word.text());
+  for (const Piece& piece : word.pieces) {
+    if (piece.kind == Piece::Kind::literal) continue;
+    arg.known = false;
+    if (piece.kind == Piece::Kind::glob) {
+      arg.wildcard = true;
+      arg.maybe_many = true;
+      continue;
+    }
+    if (piece.kind == Piece::Kind::unknown && !piece.quoted) arg.maybe_many = true;
+    if (outs_) {
+      for (std::uint32_t index : piece.from) {
+        if (index < outs_->size()) arg.flow |= (*outs_)[index];
+      }
+    }
+    if (!piece.variable.empty()) {
+      auto found = variables_.find(piece.variable);
+      if (found != variables_.end()) arg.flow |= found->second;
+      arg.flow.token |= names_a_secret(piece.variable);
+    }
+  }
+  return arg;
+}
+
+std::vector<Arg> Judge::args_of(std::span<const Word> words) {
+  std::vector<Arg> args;
+  args.reserve(words.size());
+  for (const Word& word : words) args.push_back(arg_of(word));
+  return args;
+}
+
+Arg Judge::synthetic(std::string text, const Arg& like) {
+  Arg arg = like;
+  arg.text = keep(std::move(text));
+  arg.word = nullptr;
+  return arg;
+}
+
+std::string_view Judge::marked_text(const Arg& arg) {
+  if (arg.known || !arg.word) return arg.text;
+  // A value cut out of a word (--eval=…, -c…): only its tail is meant.
+  std::string all;
+  for (const Piece& piece : arg.word->pieces) {
+    if (piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob)
+      all += piece.text;
+    else if (piece.kind == Piece::Kind::number)
+      all += '0';
+    else
+      all += '\x01';
+  }
+  const std::string whole = arg.word->text();
+  const std::size_t skipped = whole.size() >= arg.text.size() ? whole.size() - arg.text.size() : 0;
+  return keep(skipped <= all.size() ? all.substr(skipped) : std::string());
+}
+
+void Judge::raise(Run& run, std::string_view rule, Span where) { raise(run, rule_named(rule), where); }
+
+void Judge::raise(Run& run, const Rule& rule, Span where, std::string_view detail) {
+  const Risk risk = static_cast<Risk>(rule.risk);
+  run.level = std::max(run.level, risk);
+  if (rule.name.view().starts_with("secret.") && rule.name.view() != "secret.change" &&
+      rule.name.view() != "secret.commit")
+    run.out.secret = true;
+  if (rule.uncoverable && run.uncoverable.empty()) run.uncoverable = std::string(rule.reason.view());
+  if (risk == Risk::safe) return;
+  std::string reason(rule.reason.view());
+  if (!detail.empty()) reason += detail;
+  for (const Finding& known : analysis_.findings) {
+    if (known.reason == reason) return;
+  }
+  analysis_.findings.push_back(Finding{.rule = std::string(rule.name.view()),
+                                       .risk = risk,
+                                       .reason = std::move(reason),
+                                       .where = run.frame.where.value_or(where),
+                                       .safer = std::string(rule.safer.view())});
+}
+
+void Judge::effect(Effect::Kind kind, std::string_view target) {
+  if (analysis_.effects.size() >= 1000) return;
+  for (const Effect& known : analysis_.effects) {
+    if (known.kind == kind && known.target == target) return;
+  }
+  analysis_.effects.push_back({kind, std::string(target)});
+}
+
+void Judge::need(Need::Kind kind, std::string_view target) {
+  if (analysis_.needs.size() >= 1000) return;
+  for (const Need& known : analysis_.needs) {
+    if (known.kind == kind && known.target == target) return;
+  }
+  analysis_.needs.push_back({kind, std::string(target)});
+}
+
+Flow Judge::file_flow(const std::string& path) const {
+  if (files_.empty()) return {};
+  Flow flow;
+  if (auto found = files_.find(path); found != files_.end()) flow |= found->second;
+  // A directory into which something was unpacked or cloned says it of everything below; the mark ends in a slash.
+  for (const auto& [name, carried] : files_) {
+    if (name.ends_with('/') && path.starts_with(name)) flow |= carried;
+  }
+  return flow;
+}
+
+void Judge::mark_file(const std::string& path, Flow flow) {
+  if (files_.size() < 4096) files_[path] |= flow;
+}
+
+const std::string* Judge::file_text(const std::string& path) const {
+  auto found = written_.find(path);
+  return found == written_.end() ? nullptr : &found->second;
+}
+
+void Judge::write_text(const std::string& path, std::string_view text, bool append) {
+  constexpr std::size_t most = 1 << 20;
+  if (written_.size() >= 256) return;
+  std::string& kept = written_[path];
+  if (!append) kept.clear();
+  if (kept.size() + text.size() <= most) kept += text;
+}
+
+Flow Judge::variable_flow(std::string_view name) const {
+  auto found = variables_.find(name);
+  return found == variables_.end() ? Flow{} : found->second;
+}
+
+void Judge::mark_variable(std::string_view name, Flow flow) {
+  auto found = variables_.find(name);
+  if (found == variables_.end()) found = variables_.emplace(std::string(name), Flow{}).first;
+  found->second = flow;
+}
+
+void Judge::oddities(const Script& script, const Frame& frame) {
+  Run whole;
+  whole.frame = frame;
+  if (!script.understood) {
+    analysis_.understood = false;
+    raise(whole, rule_named("shell.not_understood"), script.trouble_at,
+          script.trouble.empty() ? "" : ": " + script.trouble);
+  }
+  for (const Oddity& oddity : script.oddities) {
+    switch (oddity.kind) {
+      case Oddity::Kind::fork_bomb:
+        raise(whole, "shell.fork_bomb", oddity.where);
+        break;
+      case Oddity::Kind::invisible_text:
+        raise(whole, rule_named("shell.invisible_text"), oddity.where,
+              oddity.detail.empty() ? "" : ": " + oddity.detail);
+        break;
+      case Oddity::Kind::recursion:
+        if (std::any_of(script.commands.begin(), script.commands.end(),
+                        [](const Command& each) { return each.background; }))
+          raise(whole, "shell.fork_bomb", oddity.where);
+        break;
+      case Oddity::Kind::limit:
+        analysis_.understood = false;
+        raise(whole, "shell.limit", oddity.where);
+        break;
+      default:
+        break;
+    }
+  }
+  analysis_.risk = std::max(analysis_.risk, whole.level);
+}
+
+Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
+  oddities(script, frame);
+  ScriptState state{&script, {}, {}};
+  state.outs.resize(script.commands.size());
+  state.fed_by.resize(script.commands.size());
+  std::vector<bool> late(script.commands.size());
+  auto feeds = [&](const Word& word, std::uint32_t owner) {
+    for (const Piece& piece : word.pieces) {
+      if (piece.kind != Piece::Kind::process_out) continue;
+      for (std::uint32_t reader : piece.from) {
+        if (reader >= late.size()) continue;
+        state.fed_by[reader].push_back(owner);
+        late[reader] = reader < owner;
+      }
+    }
+  };
+  for (std::uint32_t i = 0; i < script.commands.size(); ++i) {
+    for (const Word& word : script.commands[i].words) feeds(word, i);
+    for (const Redirect& redirect : script.commands[i].redirects) feeds(redirect.target, i);
+  }
+  std::vector<Flow>* outer = std::exchange(outs_, &state.outs);
+  for (std::uint32_t i = 0; i < script.commands.size(); ++i) {
+    if (!late[i]) command(state, i, frame, in);
+  }
+  for (std::uint32_t i = 0; i < script.commands.size(); ++i) {
+    if (late[i]) command(state, i, frame, in);
+  }
+  outs_ = outer;
+  Flow all;
+  for (const Flow& out : state.outs) all |= out;
+  return all;
+}
+
+Stdin Judge::input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in) {
+  const Command& command = state.script->commands[index];
+  Stdin in = outer_in;
+  if (!command.piped_from.empty() || !state.fed_by[index].empty()) {
+    in = {};
+    in.from = Stdin::From::pipe;
+    for (std::uint32_t from : command.piped_from) {
+      if (from < state.outs.size()) in.flow |= state.outs[from];
+    }
+    for (std::uint32_t from : state.fed_by[index]) in.flow |= state.outs[from];
+  }
+  for (auto redirect = command.redirects.rbegin(); redirect != command.redirects.rend(); ++redirect) {
+    if (redirect->fd > 0) continue;
+    if (redirect->kind == Redirect::Kind::here_text) {
+      in = {};
+      in.from = Stdin::From::text;
+      in.file = arg_of(redirect->target);
+      in.flow = in.file.flow;
+    } else if (redirect->kind == Redirect::Kind::read || redirect->kind == Redirect::Kind::read_write) {
+      in = {};
+      in.from = Stdin::From::file;
+      in.file = arg_of(redirect->target);
+      in.flow = in.file.flow;
+    }
+  }
+  if (command.input) in.text = &*command.input;
+  return in;
+}
+
+void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer, const Stdin& outer_in) {
+  const Command& command = state.script->commands[index];
+  Frame frame = outer;
+  frame.carried = false;
+  if (!command.directory) {
+    frame.directory.reset();
+  } else if (!command.directory->empty()) {
+    const std::string_view changed = *command.directory;
+    if (changed.starts_with('/'))
+      frame.directory = absolute(changed, "/");
+    else if (changed.starts_with('~'))
+      frame.directory = risk::locate(changed, std::nullopt, context_).path;
+    else if (frame.directory)
+      frame.directory = absolute(changed, *frame.directory);
+  }
+  Run run;
+  run.frame = frame;
+  run.where = command.where;
+  run.in = input_of(state, index, outer_in);
+  if (run.in.from == Stdin::From::file && !run.in.file.text.empty()) {
+    const Place place = locate(run, run.in.file.text);
+    run.in.flow |= file_flow(place.path);
+    run.in.flow.secret |= place.credential;
+    run.in.flow.suspect |= place.suspect;
+    run.in.flow.network |= run.in.file.text.starts_with("/dev/tcp/");
+  }
+  for (const Assignment& assignment : command.exported) {
+    Arg value = arg_of(assignment.value);
+    if (!command.words.empty()) environment(run, assignment.name, value);
+  }
+  assignments(run, command.assignments, command.words.empty());
+  lists_.push_back(args_of(command.words));
+  const std::vector<Arg>& words = lists_.back();
+  run.words = words;
+  if (command.kind == Command::Kind::function && !words.empty()) {
+    analysis_.invocations.push_back(Invocation{.program = std::string(words[0].text),
+                                               .path = std::string(words[0].text),
+                                               .words = {std::string(words[0].text)},
+                                               .canonical = {std::string(words[0].text)},
+                                               .wrapper = true,
+                                               .where = command.where});
+    run.invocation = analysis_.invocations.size();
+  } else if (!words.empty() && command.kind != Command::Kind::compound) {
+    run.invocation = analysis_.invocations.size() + 1;
+    Flow out = call(words, frame, run.in, command.where);
+    run.out |= out;
+  } else {
+    run.out |= run.in.flow;
+  }
+  if (command.background && (run.out.endless || run.in.flow.endless)) raise(run, "process.endless", command.where);
+  redirects(run, command);
+  // What this command does beyond its words (variables, redirects) belongs to its call.
+  if (run.invocation > 0 && run.invocation <= analysis_.invocations.size()) {
+    Invocation& mine = analysis_.invocations[run.invocation - 1];
+    mine.risk = std::max(mine.risk, run.level);
+    if (mine.uncoverable.empty()) mine.uncoverable = run.uncoverable;
+  } else if (run.level > Risk::safe) {
+    analysis_.invocations.push_back(
+        Invocation{.risk = run.level, .uncoverable = run.uncoverable, .where = command.where});
+  }
+  analysis_.risk = std::max(analysis_.risk, run.level);
+  state.outs[index] |= run.out;
+}
+
+void Judge::assignments(Run& run, const std::vector<Assignment>& list, bool alone) {
+  for (const Assignment& assignment : list) {
+    Arg value = arg_of(assignment.value);
+    if (alone) mark_variable(assignment.name, value.flow);
+    environment(run, assignment.name, value);
+  }
+}
+
+bool Judge::too_deep(Run& run) {
+  if (run.frame.depth < max_depth && calls_ < max_calls) return false;
+  analysis_.understood = false;
+  raise(run, "shell.limit", run.where);
+  return true;
+}
+
+Flow Judge::call(std::span<const Arg> words, const Frame& frame, const Stdin& in, Span where) {
+  Run run;
+  run.words = words;
+  run.frame = frame;
+  run.in = in;
+  run.where = where;
+  ++calls_;
+  if (words.empty() || too_deep(run)) return in.flow;
+  run.invocation = analysis_.invocations.size();
+  analysis_.invocations.emplace_back();
+  const Arg& name = words[0];
+  if (!name.known)
+    unknown_name(run);
+  else if (name.text.find('/') != std::string_view::npos)
+    by_path(run, name.text);
+  else
+    judge_program(run, name.text);
+  for (const Arg& word : words) run.out |= Flow{.temporary = word.flow.temporary};
+  Invocation& mine = analysis_.invocations[run.invocation];
+  if (mine.program.empty() && name.known) mine.program = std::string(name.text.substr(name.text.rfind('/') + 1));
+  mine.path = std::string(name.text);
+  mine.words.reserve(words.size());
+  for (const Arg& word : words) {
+    mine.words.emplace_back(word.text);
+    mine.exact &= word.known;
+  }
+  mine.canonical = canonical_of(run.sorted, words);
+  mine.risk = std::max(mine.risk, run.level);
+  mine.wrapper = run.sorted.node && run.sorted.marked(Mark::wrapper);
+  mine.uncoverable = std::move(run.uncoverable);
+  mine.where = frame.where.value_or(where);
+  analysis_.risk = std::max(analysis_.risk, run.level);
+  return run.out;
+}
+
+Analysis Judge::finish() {
+  std::stable_sort(analysis_.findings.begin(), analysis_.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.risk > b.risk; });
+  // Beside a cause for concern the ordinary is noise.
+  if (!analysis_.findings.empty() && analysis_.findings.front().risk >= Risk::dangerous) {
+    std::erase_if(analysis_.findings, [](const Finding& finding) { return finding.risk < Risk::dangerous; });
+  }
+  return std::move(analysis_);
+}
+
+}  // namespace cordon::risk

@@ -1,0 +1,163 @@
+// The walk over a script: one call after the other, with what streams, files and variables carry between them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/analysis.h"
+#include "model/script.h"
+#include "risk/call.h"
+#include "risk/place.h"
+#include "risk/table.h"
+
+namespace cordon::risk {
+
+/// The circumstances under which a text or a call runs.
+struct Frame {
+  std::optional<std::string> directory;  // nothing: unknowable
+  bool away = false;                     // another machine, or a container: paths are not this machine's
+  bool elevated = false;
+  bool carried = false;  // handed over by a wrapper
+  std::uint32_t depth = 0;
+  std::optional<Span> where;  // inside nested text all findings point at the word that holds it
+};
+
+/// What a call finds on its standard input.
+struct Stdin {
+  enum class From { terminal, pipe, text, file };
+  From from = From::terminal;
+  Flow flow;
+  const std::string* text = nullptr;  // all of it, where known
+  Arg file;
+};
+
+/// One call while it is being judged.
+struct Run {
+  std::span<const Arg> words;
+  Frame frame;
+  Stdin in;
+  Span where;
+  Sorted sorted;
+  Risk level = Risk::safe;
+  Flow out;
+  std::string uncoverable;
+  std::size_t invocation = 0;
+  bool recursive = false;
+  bool local_only = false;      // every host named is this machine
+  bool judged = false;          // a check has said all there is to say about the operands
+  bool options_judged = false;  // … and about the options
+};
+
+class Judge {
+ public:
+  Judge(const RiskContext& context, const ReadScript& read) : context_(context), read_(read) {}
+
+  Flow script(const Script& script, const Frame& frame, const Stdin& in);
+  Flow call(std::span<const Arg> words, const Frame& frame, const Stdin& in, Span where);
+  Analysis finish();
+
+  // What checks use.
+  void raise(Run& run, std::string_view rule, Span where);
+  void raise(Run& run, const Rule& rule, Span where, std::string_view detail = {});
+  void at_least(Run& run, Risk level) { run.level = std::max(run.level, level); }
+  void effect(Effect::Kind kind, std::string_view target);
+  void need(Need::Kind kind, std::string_view target);
+  Place locate(const Run& run, std::string_view text) const;
+  void reads(Run& run, const Arg& arg, bool tree);
+  void writes(Run& run, const Arg& arg);
+  void deletes(Run& run, const Arg& arg);
+  void reaches(Run& run, const Arg& arg, std::string_view host);
+  void apply(Run& run, Role role, std::uint8_t language, const Arg& arg);
+  void carry(Run& run, std::span<const Arg> words);
+  void carry(Run& run, std::span<const Arg> words, Frame frame);
+  void shell_text(Run& run, const Arg& text, std::span<const Arg> positional, std::optional<Frame> frame = {});
+  void shell_line(Run& run, std::span<const Arg> words, std::optional<Frame> frame = {});
+  void run_code(Run& run, std::uint8_t language, const Arg& text);
+  void run_script_file(Run& run, const Arg& file);
+  void run_stdin(Run& run, std::uint8_t language);
+  void environment(Run& run, std::string_view name, const Arg& value);
+  void git_setting(Run& run, std::string_view key, std::string_view value, const Arg& arg);
+  void sql(Run& run, std::string_view text, Span where);
+  void remote_copy(Run& run, std::span<const Arg> from, const Arg& to);
+  Flow file_flow(const std::string& path) const;
+  void mark_file(const std::string& path, Flow flow);
+  /// What a file is known to hold, because this script has written it.
+  const std::string* file_text(const std::string& path) const;
+  void write_text(const std::string& path, std::string_view text, bool append);
+  void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
+  void mark_variable(std::string_view name, Flow flow);
+  Flow variable_flow(std::string_view name) const;
+  Arg synthetic(std::string text, const Arg& like);
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+  const RiskContext& context() const { return context_; }
+  std::vector<Arg> args_of(std::span<const Word> words);
+  Arg arg_of(const Word& word);
+  /// Text in which whatever is unknown stands as the byte 1.
+  std::string_view marked_text(const Arg& arg);
+  bool too_deep(Run& run);
+
+ private:
+  struct ScriptState {
+    const Script* script;
+    std::vector<Flow> outs;
+    std::vector<std::vector<std::uint32_t>> fed_by;  // by >(…)
+  };
+
+  void oddities(const Script& script, const Frame& frame);
+  void command(ScriptState& state, std::uint32_t index, const Frame& outer, const Stdin& outer_in);
+  Stdin input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in);
+  void redirects(Run& run, const Command& command);
+  void redirect(Run& run, const Redirect& redirect, const Command& command);
+  void socket_redirect(Run& run, const Arg& target, const Command& command);
+  void assignments(Run& run, const std::vector<Assignment>& list, bool alone);
+  void judge_program(Run& run, std::string_view name);
+  void unknown_program(Run& run, std::string_view name);
+  void unknown_name(Run& run);
+  void by_path(Run& run, std::string_view path);
+  void known_program(Run& run, const Node& program);
+  Risk base_level(Run& run, const Rule*& rule);
+  void apply_options(Run& run);
+  void apply_operands(Run& run);
+  void apply_net(Run& run);
+  bool asks_for_help(const Run& run) const;
+  bool holds(const Run& run, std::string_view condition) const;
+  void run_recipes(Run& run, const std::string& text, const Arg& arg);
+  void verbs(Run& run, std::span<const Arg> words);
+  void foreign_source(Run& run);
+  bool unknown_download() const;
+  void package_settings(Run& run, const Place& place, std::string_view text, Span where);
+  std::optional<std::string> output_text(const Run& run, const Command& command) const;
+  std::vector<std::string> canonical_words(const Run& run) const;
+
+  const RiskContext& context_;
+  const ReadScript& read_;
+  Analysis analysis_;
+  std::deque<std::string> texts_;
+  std::deque<Script> scripts_;
+  std::deque<std::vector<Arg>> lists_;
+  std::map<std::string, Flow, std::less<>> variables_;
+  std::map<std::string, Flow, std::less<>> files_;
+  std::map<std::string, std::string, std::less<>> written_;
+  std::vector<Flow>* outs_ = nullptr;
+  std::size_t calls_ = 0;
+};
+
+/// What a program needs judged beyond its row; named by `check` in the data.
+using Check = void (*)(Judge&, Run&);
+Check check_named(std::string_view name);
+
+/// delete, destroy, drop … or list, get, show … in a word such as "apps:destroy" or "delete-stack".
+Risk verb_risk(std::string_view word);
+
+std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);
+
+}  // namespace cordon::risk

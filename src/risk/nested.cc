@@ -1,0 +1,215 @@
+// Text inside commands: shell text, scripts that an interpreter is given, code in other languages.
+#include "risk/code.h"
+#include "risk/judge.h"
+
+namespace cordon::risk {
+
+namespace {
+
+/// The text with every unknown part as a variable that nobody has set, so that what is known is still judged.
+std::string with_unknowns(std::string_view marked) {
+  std::string text;
+  for (char c : marked) {
+    if (c == '\x01')
+      text += "${CORDON_UNKNOWN}";
+    else
+      text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positional, std::optional<Frame> given) {
+  Frame frame = given.value_or(run.frame);
+  frame.depth += 1;
+  run.frame.depth = std::max(run.frame.depth, frame.depth);
+  if (text.flow.network)
+    raise(run, "net.run", text.where);
+  else if (!text.known && !text.wildcard)
+    raise(run, "dynamic.code", text.where);
+  if (too_deep(run) || !read_) return;
+  run.frame.depth = frame.depth - 1;
+  ShellState state;
+  if (!context_.home.empty() && !frame.away) state.variables["HOME"] = context_.home;
+  state.depth = frame.depth;
+  for (const Arg& arg : positional) {
+    state.positional.emplace_back(arg.text);
+    state.positional_known &= arg.known;
+  }
+  const std::string whole = text.known ? std::string(text.text) : with_unknowns(marked_text(text));
+  scripts_.push_back(read_(whole, state));
+  frame.where = frame.where.value_or(text.where);
+  frame.carried = false;
+  run.out |= script(scripts_.back(), frame, run.in);
+}
+
+void Judge::shell_line(Run& run, std::span<const Arg> words, std::optional<Frame> frame) {
+  if (words.empty()) return;
+  if (words.size() == 1) {
+    shell_text(run, words[0], {}, frame);
+    return;
+  }
+  std::string joined;
+  Arg line;
+  line.where = words[0].where;
+  for (const Arg& word : words) {
+    if (!joined.empty()) joined += ' ';
+    // A glob that this shell leaves alone is expanded over there; only the unknown stays unknown.
+    const std::string_view part = marked_text(word);
+    joined += part;
+    if (part.find('\x01') != std::string_view::npos) line.known = false;
+    line.flow |= word.flow;
+  }
+  const bool unknown = !line.known;
+  line.text = keep(unknown ? with_unknowns(joined) : std::move(joined));
+  line.known = true;
+  if (unknown && !line.flow.network) {
+    // Unknown operands of a known program are the program's affair; an unknown program is found inside.
+    shell_text(run, line, {}, frame);
+    return;
+  }
+  shell_text(run, line, {}, frame);
+}
+
+void Judge::run_script_file(Run& run, const Arg& file) {
+  if (file.text == "-" || file.text == "/dev/stdin" || file.text == "/proc/self/fd/0") {
+    const rows::RoleRow* role = run.sorted.node->roles().empty() ? nullptr : &run.sorted.node->roles()[0];
+    run_stdin(run, role ? role->language : std::uint8_t{0});
+    return;
+  }
+  if (file.flow.network) {
+    raise(run, "net.run", file.where);
+    return;
+  }
+  if (file.word && file.word->has(Piece::Kind::process_in)) {
+    raise(run, "dynamic.stdin", file.where);
+    return;
+  }
+  const Place place = locate(run, file.text);
+  const Flow carried = file_flow(place.path);
+  at_least(run, Risk::normal);
+  effect(Effect::Kind::reads, place.path);
+  if (carried.network)
+    raise(run, "net.download_run", file.where);
+  else if (carried.fetched)
+    raise(run, "exec.fetched", file.where);
+  if (const std::string* text = file_text(place.path)) {
+    const rows::RoleRow* role =
+        run.sorted.node && !run.sorted.node->roles().empty() ? &run.sorted.node->roles()[0] : nullptr;
+    run_written(run, file.text, *text, role && role->kind() == Role::script ? role->language : std::uint8_t{0}, file);
+  }
+  if (file.text.starts_with("http://") || file.text.starts_with("https://")) {
+    raise(run, "net.run", file.where);
+    return;
+  }
+  if (!file.known && !file.wildcard && (place.area == Area::unknown)) {
+    raise(run, "dynamic.script", file.where);
+    return;
+  }
+  if (run.frame.away) return;
+  if (place.credential) raise(run, "secret.read", file.where);
+  if (place.area == Area::temporary) raise(run, "exec.temporary", file.where);
+  if (place.area == Area::outside || place.area == Area::home) {
+    raise(run, "exec.outside", file.where);
+    need(Need::Kind::read_path, place.path);
+  }
+  if (place.area == Area::kernel || place.area == Area::device) raise(run, "dynamic.script", file.where);
+}
+
+/// A script that was written a moment ago is as known as if it stood on the command line.
+void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language,
+                        const Arg& arg) {
+  if (too_deep(run)) return;
+  const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
+  if (language == 0 || language_name(language) == "data") {
+    std::string_view wanted = "shell";
+    for (auto [mark, spoken] : {std::pair<std::string_view, std::string_view>{"python", "python"},
+                                {"node", "javascript"},
+                                {"perl", "perl"},
+                                {"ruby", "ruby"},
+                                {"php", "php"},
+                                {"lua", "lua"}}) {
+      if (first.starts_with("#!") && first.find(mark) != std::string_view::npos) wanted = spoken;
+    }
+    if (name.ends_with(".py")) wanted = "python";
+    language = language_named(wanted).value_or(0);
+  }
+  Arg content;
+  content.text = keep(text);
+  content.where = arg.where;
+  Stdin before = std::exchange(run.in, Stdin{});
+  Frame frame = run.frame;
+  run.frame.depth += 1;
+  run_code(run, language, content);
+  run.frame = frame;
+  run.in = before;
+}
+
+void Judge::run_stdin(Run& run, std::uint8_t language) {
+  if (run.in.flow.network) {
+    raise(run, "net.run", run.where);
+    return;
+  }
+  at_least(run, Risk::normal);
+  if (run.in.text) {
+    Arg text;
+    text.text = *run.in.text;
+    text.where = run.where;
+    Stdin before = std::exchange(run.in, Stdin{});
+    run_code(run, language, text);
+    run.in = before;
+    return;
+  }
+  switch (run.in.from) {
+    case Stdin::From::terminal:
+      break;
+    case Stdin::From::pipe:
+      raise(run, "dynamic.stdin", run.where);
+      break;
+    case Stdin::From::text: {
+      Arg text = run.in.file;
+      Stdin before = std::exchange(run.in, Stdin{});
+      run_code(run, language, text);
+      run.in = before;
+      break;
+    }
+    case Stdin::From::file:
+      if (run.in.file.text.starts_with("/dev/tcp/")) break;
+      if (run.in.file.text == "/dev/null") break;
+      if (language_name(language) == "shell" && !file_text(locate(run, run.in.file.text).path) &&
+          !run.in.file.text.ends_with(".sh") && !run.in.file.text.ends_with(".bash"))
+        raise(run, "dynamic.stdin", run.where);
+      run_script_file(run, run.in.file);
+      break;
+  }
+}
+
+void Judge::run_code(Run& run, std::uint8_t language, const Arg& arg) {
+  const std::string_view name = language_name(language);
+  if (name == "shell") {
+    shell_text(run, arg, {});
+    return;
+  }
+  if (arg.flow.network) {
+    raise(run, "net.run", arg.where);
+    return;
+  }
+  const std::string_view text = marked_text(arg);
+  if (text == "\x01") {
+    raise(run, "dynamic.code", arg.where);
+    return;
+  }
+  if (name == "sql")
+    sql(run, text, arg.where);
+  else if (name == "sed")
+    judge_sed(*this, run, text, arg);
+  else if (name == "vim")
+    judge_vim(*this, run, text, arg);
+  else if (name == "gdb")
+    judge_debugger(*this, run, text, arg);
+  else
+    judge_code(*this, run, language, text, arg);
+}
+
+}  // namespace cordon::risk

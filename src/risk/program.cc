@@ -1,0 +1,338 @@
+// One call: which program it is, what its row in the tables says, what its options and operands make of it.
+#include <algorithm>
+
+#include "risk/judge.h"
+
+namespace cordon::risk {
+
+namespace {
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool one_number(std::string_view condition, std::size_t count) {
+  const bool more = condition.ends_with('+');
+  if (more) condition.remove_suffix(1);
+  std::size_t wanted = 0;
+  for (char c : condition) wanted = wanted * 10 + static_cast<std::size_t>(c - '0');
+  return more ? count >= wanted : count == wanted;
+}
+
+}  // namespace
+
+Risk verb_risk(std::string_view word) {
+  Risk found = Risk::normal;
+  std::size_t at = 0;
+  bool first = true;
+  while (at <= word.size()) {
+    const std::size_t end = std::min(word.find_first_of(":-_.", at), word.size());
+    const std::string_view part = word.substr(at, end - at);
+    if (listed("verb_dangerous", part)) return Risk::dangerous;
+    if (first && listed("verb_safe", part)) found = Risk::safe;
+    first = false;
+    at = end + 1;
+  }
+  return found;
+}
+
+void Judge::unknown_name(Run& run) {
+  const Arg& name = run.words[0];
+  if (name.flow.network || run.in.flow.network) {
+    raise(run, "net.run", name.where);
+    return;
+  }
+  raise(run, "dynamic.program", name.where);
+  // /???/rm and "$DIR"/rm still say which program is meant.
+  const std::size_t slash = name.text.rfind('/');
+  if (slash == std::string_view::npos || slash + 1 == name.text.size()) return;
+  const std::string_view last = name.text.substr(slash + 1);
+  if (last.find_first_of("*?[$`{") == std::string_view::npos && find_program(last)) judge_program(run, last);
+}
+
+void Judge::by_path(Run& run, std::string_view path) {
+  const std::string_view name = last_part(path);
+  const Place place = locate(run, path);
+  analysis_.invocations[run.invocation].program = std::string(name);
+  const Flow carried = file_flow(place.path);
+  if (carried.network || (place.area == Area::unknown && unknown_download()))
+    raise(run, "net.download_run", run.words[0].where);
+  else if (carried.fetched)
+    raise(run, "exec.fetched", run.words[0].where);
+  const bool tool_directory = place.path.find("/node_modules/.bin/") != std::string::npos ||
+                              place.path.find("/venv/bin/") != std::string::npos ||
+                              place.path.find("/.venv/bin/") != std::string::npos ||
+                              place.path.find("/vendor/bin/") != std::string::npos;
+  if (place.area == Area::system || listed("tool_directory", place.path) || tool_directory || run.frame.away) {
+    judge_program(run, name);
+    return;
+  }
+  effect(Effect::Kind::runs, place.path);
+  if (place.area == Area::workspace || place.area == Area::unknown) {
+    // ./ls is not ls: its name promises nothing, so it is never less than an ordinary program of the workspace.
+    // at_least(run, Risk::normal);
+    if (const std::string* text = file_text(place.path)) run_written(run, name, *text, 0, run.words[0]);
+    if (find_program(name))
+      judge_program(run, name);
+    else
+      unknown_program(run, name);
+    return;
+  }
+  if (find_program(name)) judge_program(run, name);
+  raise(run, place.area == Area::temporary ? "exec.temporary" : "exec.outside", run.words[0].where);
+}
+
+void Judge::judge_program(Run& run, std::string_view name) {
+  const Node* program = find_program(name);
+  if (!program) {
+    std::string lower(name);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (lower != name) program = find_program(lower);
+  }
+  if (program)
+    known_program(run, *program);
+  else
+    unknown_program(run, name);
+}
+
+void Judge::unknown_program(Run& run, std::string_view name) {
+  effect(Effect::Kind::runs, name);
+  if (run.words.size() == 2 && (run.words[1].text == "--version" || run.words[1].text == "--help") &&
+      run.words[0].text.find('/') == std::string_view::npos)
+    return;
+  raise(run, rule_named("program.unknown"), run.words[0].where, fmt::format(": {}", name));
+  verbs(run, run.words.subspan(1));
+  for (const Arg& arg : run.words.subspan(1)) {
+    std::string_view text = arg.text;
+    if (const std::size_t equals = text.find('='); text.starts_with('-') && equals != std::string_view::npos)
+      text.remove_prefix(equals + 1);
+    if (text.starts_with('-') || text.empty()) continue;
+    if (text.find('/') == std::string_view::npos && text[0] != '.' && text[0] != '~') continue;
+    if (text.find("://") != std::string_view::npos) continue;
+    const Place place = locate(run, text);
+    if (place.credential) {
+      Arg path = arg;
+      path.text = text;
+      reads(run, path, false);
+    }
+    if (place.guarded) raise(run, "guard.touched", arg.where);
+    if (place.area == Area::device) raise(run, "disk.device_argument", arg.where);
+  }
+}
+
+void Judge::verbs(Run& run, std::span<const Arg> words) {
+  std::size_t seen = 0;
+  for (const Arg& arg : words) {
+    if (arg.text.starts_with('-')) continue;
+    if (++seen > 3) break;
+    if (arg.text.find('/') == std::string_view::npos && verb_risk(arg.text) == Risk::dangerous) {
+      raise(run, "program.destructive_verb", arg.where);
+      return;
+    }
+  }
+}
+
+bool Judge::asks_for_help(const Run& run) const {
+  const Sorted& sorted = run.sorted;
+  const bool grave = sorted.node->base.level >= static_cast<int>(Risk::dangerous);
+  if (run.words.size() == 2) {
+    const std::string_view only = run.words[1].text;
+    if (only == "--version" || only == "--help") return true;
+    if (only == "-V" && !sorted.find("-V")->option) return true;
+    if (!grave && (only == "-V" || only == "-v" || only == "-version" || only == "-help" || only == "version" ||
+                   only == "help")) {
+      return !sorted.marked(Mark::wrapper) && !sorted.marked(Mark::elevate);
+    }
+    if (!grave && only == "-h") return !sorted.marked(Mark::wrapper) && sorted.find("-h") && !sorted.find("-h")->option;
+  }
+  // git push --help, kubectl delete --help: printed instead of done, wherever it stands before "--".
+  return sorted.chain.size() > 1 && sorted.carried.empty() && sorted.line.empty() && sorted.has("--help") &&
+         !sorted.find("--help")->option;
+}
+
+bool Judge::holds(const Run& run, std::string_view condition) const {
+  std::size_t at = 0;
+  while (at < condition.size()) {
+    std::size_t end = std::min(condition.find(' ', at), condition.size());
+    std::string_view token = condition.substr(at, end - at);
+    at = end + 1;
+    if (token.empty()) continue;
+    const bool negated = token[0] == '!';
+    if (negated) token.remove_prefix(1);
+    bool is = false;
+    const auto& operands = run.sorted.operands;
+    if (token[0] == '#') {
+      is = one_number(token.substr(1), operands.size());
+    } else if (token[0] == '@') {
+      is = std::any_of(operands.begin(), operands.end(),
+                       [&](const Operand& o) { return matches(token.substr(1), o.arg.text); });
+    } else if (token == "stdin") {
+      is = run.in.from != Stdin::From::terminal;
+    } else if (const std::size_t equals = token.find('=');
+               equals != std::string_view::npos && equals + 1 < token.size()) {
+      const std::string_view name = token.substr(0, equals);
+      is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [&](const GivenOption& given) {
+        return given.name == name && given.has_value && matches(token.substr(equals + 1), given.value.text);
+      });
+    } else {
+      is = run.sorted.has(token);
+    }
+    if (is == negated) return false;
+  }
+  return true;
+}
+
+/// The level of the call before anything raises it, and the rule that says it.
+Risk Judge::base_level(Run& run, const Rule*& rule) {
+  const rows::Spec* base = &run.sorted.node->base;
+  auto consider = [&](const rows::Spec& spec) {
+    if (spec.replaces) base = &spec;
+  };
+  for (const GivenOption& given : run.sorted.options) {
+    if (given.option) consider(given.option->spec);
+  }
+  for (const rows::WhenRow& when : run.sorted.node->whens()) {
+    if (when.spec.replaces && holds(run, when.condition.view())) consider(when.spec);
+  }
+  rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
+  return base->level < 0 ? Risk::normal : static_cast<Risk>(base->level);
+}
+
+void Judge::known_program(Run& run, const Node& program) {
+  run.sorted = sort_words(program, run.words);
+  const Sorted& sorted = run.sorted;
+  std::string& shown = analysis_.invocations[run.invocation].program;
+  if (shown.empty()) shown = std::string(last_part(run.words[0].text));
+  if (asks_for_help(run)) return;
+  if (!sorted.marked(Mark::wrapper)) effect(Effect::Kind::runs, shown);
+  run.recursive = sorted.marked(Mark::recursive);
+  const Rule* rule = nullptr;
+  const Risk base = base_level(run, rule);
+  if (rule) raise(run, *rule, run.where);
+  at_least(run, base);
+  for (const Node* node : sorted.chain)
+    for (const rows::WhenRow& when : node->whens()) {
+      if (when.spec.replaces || !holds(run, when.condition.view())) continue;
+      if (when.spec.rule)
+        raise(run, rows::rule_rows[when.spec.rule], run.where);
+      else if (when.spec.level >= 0)
+        at_least(run, static_cast<Risk>(when.spec.level));
+      if (when.spec.has(Mark::recursive)) run.recursive = true;
+      if (when.spec.has(Mark::environment)) run.out.secret = true;
+      if (when.spec.has(Mark::endless)) run.out.endless = true;
+    }
+  const bool any_sub =
+      sorted.chain.size() > 1 && sorted.node->name.view() == "*" && sorted.program->base.has(Mark::net);
+  if ((!sorted.unknown_sub.empty() || any_sub) && base < Risk::dangerous) verbs(run, run.words.subspan(1));
+  // git $SUBCOMMAND: which of very different things will happen is not known.
+  const bool chosen_later = !sorted.unknown_sub.empty() && !sorted.operands.empty() && !sorted.operands[0].arg.known &&
+                            !sorted.operands[0].arg.wildcard;
+  if (chosen_later && sorted.node->subs_exact > 3 && sorted.node->roles().empty())
+    raise(run, "dynamic.program", sorted.operands[0].arg.where);
+  if (sorted.node->base.has(Mark::net) && base == Risk::safe && sorted.chain.size() > 1 && !sorted.operands.empty() &&
+      listed("verb_dangerous", sorted.operands[0].arg.text))
+    raise(run, "program.destructive_verb", sorted.operands[0].arg.where);
+  if (sorted.marked(Mark::elevate)) {
+    run.frame.elevated = true;
+    effect(Effect::Kind::privilege, shown);
+    need(Need::Kind::elevation, shown);
+  }
+  if (sorted.marked(Mark::away)) run.frame.away = true;
+  if (!sorted.marked(Mark::opaque) && !sorted.marked(Mark::wrapper)) {
+    run.out |= Flow{.network = run.in.flow.network,
+                    .secret = run.in.flow.secret,
+                    .suspect = run.in.flow.suspect,
+                    .endless = run.in.flow.endless,
+                    .secret_names = run.in.flow.secret_names};
+    for (const Arg& word : run.words)
+      run.out |= Flow{.network = word.flow.network,
+                      .secret = word.flow.secret,
+                      .token = word.flow.token,
+                      .suspect = word.flow.suspect,
+                      .secret_names = word.flow.secret_names};
+  }
+  if (sorted.marked(Mark::environment)) run.out.secret = true;
+  if (sorted.marked(Mark::secret_out)) run.out.secret = true;
+  if (sorted.marked(Mark::temporary)) run.out.temporary = true;
+  if (sorted.marked(Mark::endless)) run.out.endless = true;
+  if (sorted.marked(Mark::limits)) run.out.endless = false;
+  for (const Node* node : sorted.chain) {
+    if (Check check = check_named(rows::check_names[node->check].view())) check(*this, run);
+  }
+  apply_options(run);
+  if (!run.judged) apply_operands(run);
+  apply_net(run);
+  if (rule && rule->name.view() == "packages.install") foreign_source(run);
+}
+
+void Judge::apply_options(Run& run) {
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.option) continue;
+    const rows::Spec& spec = given.option->spec;
+    const Span where = given.has_value ? given.value.where : run.where;
+    if (!spec.replaces) {
+      if (spec.rule)
+        raise(run, rows::rule_rows[spec.rule], where);
+      else if (spec.level >= 0)
+        at_least(run, static_cast<Risk>(spec.level));
+    }
+    if (given.has_value && !run.options_judged) apply(run, spec.takes(), spec.language, given.value);
+  }
+}
+
+void Judge::apply_operands(Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    apply(run, operand.role.kind(), operand.role.language, operand.arg);
+  }
+  if (!run.sorted.carried.empty()) carry(run, run.sorted.carried);
+  if (!run.sorted.line.empty()) shell_line(run, run.sorted.line);
+  for (std::span<const Arg> words : run.sorted.until) carry(run, words);
+}
+
+void Judge::apply_net(Run& run) {
+  if (!run.sorted.marked(Mark::net)) return;
+  run.out.network = true;
+  if (run.in.flow.shell) raise(run, "net.reverse_shell", run.where);
+  bool secret = run.in.flow.secret || run.in.flow.suspect;
+  bool token = false;
+  for (const Arg& word : run.words.subspan(1)) {
+    secret |= word.flow.secret || word.flow.suspect;
+    token |= word.flow.token;
+  }
+  if (secret && !run.local_only) raise(run, "net.exfiltrates", run.where);
+}
+
+void Judge::carry(Run& run, std::span<const Arg> words) { carry(run, words, run.frame); }
+
+/// A package manager that is handed an address takes code from there instead of its registry.
+void Judge::foreign_source(Run& run) {
+  for (const Arg& word : run.words.subspan(1)) {
+    if (word.text.find("http://") == std::string_view::npos && word.text.find("https://") == std::string_view::npos)
+      continue;
+    raise(run, "supply.url", word.where);
+    return;
+  }
+}
+
+bool Judge::unknown_download() const {
+  return std::any_of(files_.begin(), files_.end(),
+                     [](const auto& each) { return each.first.starts_with('$') && each.second.network; });
+}
+
+void Judge::carry(Run& run, std::span<const Arg> words, Frame frame) {
+  if (words.empty()) return;
+  if (words.size() > 1 && words[0].text == "-c") {
+    // flock FILE -c TEXT, and others that stop reading options early.
+    shell_text(run, words[1], words.subspan(2), frame);
+    return;
+  }
+  if (words.size() == 1 && words[0].known && words[0].text.find(' ') != std::string_view::npos) {
+    // yarn exec 'rm -rf x': many runners hand a single word to a shell.
+    shell_text(run, words[0], {}, frame);
+    return;
+  }
+  frame.depth += 1;
+  frame.carried = true;
+  run.out |= call(words, frame, run.in, words[0].where);
+}
+
+}  // namespace cordon::risk

@@ -1,0 +1,119 @@
+// Where streams are sent: files, devices, and bash's /dev/tcp.
+#include "risk/judge.h"
+
+namespace cordon::risk {
+
+void Judge::redirects(Run& run, const Command& command) {
+  for (const Redirect& each : command.redirects) redirect(run, each, command);
+}
+
+void Judge::redirect(Run& run, const Redirect& redirect, const Command& command) {
+  if (redirect.kind == Redirect::Kind::duplicate && redirect.target.text().find("COPROC") != std::string::npos) {
+    const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
+    if (program && program->base.has(Mark::net)) raise(run, "net.reverse_shell", redirect.where);
+  }
+  if (redirect.kind == Redirect::Kind::duplicate || redirect.kind == Redirect::Kind::here_text) return;
+  Arg target = arg_of(redirect.target);
+  target.where = redirect.where;
+  if (target.text.starts_with("/dev/tcp/") || target.text.starts_with("/dev/udp/")) {
+    socket_redirect(run, target, command);
+    return;
+  }
+  if (redirect.kind == Redirect::Kind::read) {
+    reads(run, target, false);
+    return;
+  }
+  const bool to_process = redirect.target.has(Piece::Kind::process_out);
+  if (to_process) return;
+  if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
+  writes(run, target);
+  if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
+    const Place place = locate(run, target.text);
+    // `> app.db` with nothing to put there empties it.
+    const bool empties =
+        redirect.kind == Redirect::Kind::write && place.area == Area::workspace &&
+        (command.words.empty() ||
+         (command.words.size() == 1 && (command.words[0].text() == ":" || command.words[0].text() == "true")) ||
+         (command.words.size() == 2 && command.words[0].text() == "cat" && command.words[1].text() == "/dev/null")) &&
+        command.piped_from.empty() && command.kind != Command::Kind::compound;
+    const std::string_view ending =
+        std::string_view(place.path).substr(std::min(place.path.rfind('.'), place.path.size()));
+    bool kept_work = false;
+    for (std::string_view each :
+         {".db",   ".sqlite", ".sqlite3", ".js",   ".ts",   ".py",  ".c",    ".cc",  ".cpp", ".h",    ".go", ".rs",
+          ".java", ".rb",     ".php",     ".json", ".yaml", ".yml", ".toml", ".sql", ".sh",  ".html", ".css"})
+      kept_work |= ending == each;
+    if (empties && kept_work) raise(run, "fs.truncate", target.where);
+    mark_file(place.path, run.out);
+    if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
+    if (std::optional<std::string> text = output_text(run, command)) {
+      write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
+      package_settings(run, place, *text, target.where);
+    }
+  }
+}
+
+/// What a command prints, for the few that print only what they were given.
+std::optional<std::string> Judge::output_text(const Run& run, const Command& command) const {
+  if (command.words.empty() || !command.words[0].known()) return std::nullopt;
+  const std::string name = command.words[0].text();
+  if (name == "cat" && command.words.size() == 1 && run.in.text) return *run.in.text;
+  if (name == "cat" && command.words.size() == 1 && run.in.from == Stdin::From::text)
+    return std::string(run.in.file.text);
+  if (name != "echo" && name != "printf") return std::nullopt;
+  std::string text;
+  std::size_t next = 1;
+  if (name == "printf" && command.words.size() > 1) {
+    // The format with each %s filled in order; repeated formats put one argument on each line.
+    const std::string format = command.words[1].text();
+    next = 2;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+      if (format[i] == '%' && i + 1 < format.size() && format[i + 1] == 's') {
+        if (next < command.words.size()) text += command.words[next++].text();
+        ++i;
+      } else if (format[i] == '\\' && i + 1 < format.size() && (format[i + 1] == 'n' || format[i + 1] == 't')) {
+        text += format[i + 1] == 'n' ? '\n' : '\t';
+        ++i;
+      } else {
+        text += format[i];
+      }
+    }
+  }
+  for (; next < command.words.size(); ++next) {
+    if (name == "echo" && command.words[next].text() == "-e") continue;
+    if (!text.empty()) text += name == "echo" ? ' ' : '\n';
+    text += command.words[next].text();
+  }
+  return text + "\n";
+}
+
+/// Settings of package managers decide where code comes from and what runs it.
+void Judge::package_settings(Run& run, const Place& place, std::string_view text, Span where) {
+  const std::string_view name = std::string_view(place.path).substr(place.path.rfind('/') + 1);
+  if (name != ".npmrc" && name != ".yarnrc" && name != ".yarnrc.yml" && name != "pip.conf" && name != ".pypirc" &&
+      name != "nuget.config" && name != "NuGet.Config" && name != "settings.xml" && name != ".condarc")
+    return;
+  for (std::string_view key : {"registry", "script-shell", "node-options", "index-url", "trusted-host", "strict-ssl",
+                               "npmRegistryServer", "yarnPath", "packageSources", "mirror", "channel"}) {
+    if (text.find(key) != std::string_view::npos) {
+      raise(run, "supply.setting", where);
+      return;
+    }
+  }
+}
+
+void Judge::socket_redirect(Run& run, const Arg& target, const Command& command) {
+  std::string_view rest = target.text.substr(9);
+  const std::string_view host = rest.substr(0, rest.find('/'));
+  reaches(run, target, host);
+  if (run.out.secret || run.out.suspect) raise(run, "net.exfiltrates", target.where);
+  const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
+  const bool shell = program && (program->base.has(Mark::shell_out) || program->base.has(Mark::stdin_code));
+  const bool opens = !command.words.empty() && command.words[0].text() == "exec";
+  if (shell || run.out.shell || (opens && !is_local_host(host)))
+    raise(run, "net.reverse_shell", target.where);
+  else if (!is_local_host(host))
+    raise(run, "net.socket", target.where);
+}
+
+}  // namespace cordon::risk

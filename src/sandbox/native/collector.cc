@@ -1,0 +1,50 @@
+#include "sandbox/native/collector.h"
+
+#include <signal.h>
+
+namespace cordon::sandbox::native {
+
+Collector::Collector() {
+  // A caller's signal handlers are not to run here.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { work(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Collector::~Collector() {
+  {
+    std::lock_guard guard(lock_);
+    closing_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Collector::take(std::unique_ptr<Launched> launched, std::unique_ptr<Cgroup> cgroup) {
+  {
+    std::lock_guard guard(lock_);
+    queue_.push_back({std::move(launched), std::move(cgroup)});
+  }
+  wake_.notify_one();
+}
+
+void Collector::work() {
+  std::unique_lock guard(lock_);
+  for (;;) {
+    wake_.wait(guard, [this] { return closing_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Remains remains = std::move(queue_.front());
+    queue_.pop_front();
+    guard.unlock();
+    // One that hangs in the kernel must not hold up the others for ever.
+    if (remains.launched) remains.launched->reap(std::chrono::seconds(5));
+    remains.cgroup.reset();
+    remains.launched.reset();
+    guard.lock();
+  }
+}
+
+}  // namespace cordon::sandbox::native

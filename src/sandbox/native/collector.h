@@ -1,0 +1,40 @@
+// What is left of a sandbox after its last process: pid 1 on its way out, its namespaces, its control groups. None of it can run
+// anything; waiting for it would only make the caller wait.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "sandbox/native/cgroup.h"
+#include "sandbox/native/launcher.h"
+
+namespace cordon::sandbox::native {
+
+class Collector {
+ public:
+  Collector();
+  /// Waits until everything handed over is gone.
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  void take(std::unique_ptr<Launched> launched, std::unique_ptr<Cgroup> cgroup);
+
+ private:
+  struct Remains {
+    std::unique_ptr<Launched> launched;
+    std::unique_ptr<Cgroup> cgroup;
+  };
+  void work();
+
+  std::mutex lock_;
+  std::condition_variable wake_;
+  std::deque<Remains> queue_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace cordon::sandbox::native

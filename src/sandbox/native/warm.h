@@ -1,0 +1,74 @@
+// Sandboxes ahead of time: from a zygote, with network namespaces in stock, and slots that are isolated to the last
+// step and wait for their orders.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "model/outcome.h"
+#include "sandbox/native/cgroup.h"
+#include "sandbox/native/draft.h"
+#include "sandbox/native/launcher.h"
+#include "sandbox/native/zygote.h"
+
+namespace cordon::sandbox::native {
+
+/// One sandbox, launched.
+struct Slot {
+  std::unique_ptr<Draft> draft;
+  std::unique_ptr<Launched> launched;
+  std::unique_ptr<Cgroup> cgroup;
+};
+
+/// Everything of a profile but the command: two profiles with the same key can use each other's slots.
+/// Nothing for a profile whose slots must not wait: a pty, or placeholders in somebody's workspace.
+std::optional<std::string> slot_key(const Profile& profile);
+
+/// Keeps slots ready. Its own thread makes them and is their parent, so it lives as long as they do. A slot is used
+/// once.
+class WarmSlots {
+ public:
+  using Make = std::function<Result<Slot>(const Profile&)>;
+  /// `restock` is called on the thread whenever something was taken.
+  WarmSlots(Make make, std::function<void()> restock);
+  ~WarmSlots();
+  WarmSlots(const WarmSlots&) = delete;
+  WarmSlots& operator=(const WarmSlots&) = delete;
+
+  /// Keeps `count` slots for profiles like this one, and returns when they are ready.
+  Result<void> keep(const Profile& profile, std::size_t count);
+  std::optional<Slot> take(const Profile& profile);
+  /// Something other than a slot was taken: restock.
+  void nudge();
+  /// Waits until everything is in stock again.
+  void wait_until_full();
+
+ private:
+  struct Shelf {
+    Profile profile;
+    std::size_t wanted = 0;
+    std::deque<Slot> slots;
+    std::optional<Error> error;
+  };
+  void work();
+  Shelf* shelf_in_need();
+
+  Make make_;
+  std::function<void()> restock_;
+  std::mutex lock_;
+  std::condition_variable wake_;
+  std::condition_variable filled_;
+  std::map<std::string, Shelf> shelves_;
+  bool nudged_ = false;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace cordon::sandbox::native

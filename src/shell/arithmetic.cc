@@ -1,0 +1,361 @@
+// Arithmetic on what is known. One unknown makes the result unknown; what the expression assigns is then forgotten too.
+#include <limits>
+
+#include "shell/array_key.h"
+#include "shell/characters.h"
+#include "shell/evaluator.h"
+
+namespace cordon::shell {
+namespace {
+
+// Tells a Calculation the value of a name and takes assignments.
+class Names {
+ public:
+  virtual std::optional<long long> value(std::string_view name) = 0;
+  virtual void assign(std::string_view name, long long value) = 0;
+
+ protected:
+  ~Names() = default;
+};
+
+// bash's expression grammar by precedence climbing. Anything unknown or malformed ends it with nothing.
+class Calculation {
+ public:
+  Calculation(std::string_view text, Names& names) : text_(text), names_(names) {}
+
+  std::optional<long long> result() {
+    skip_blanks();
+    if (at_ >= text_.size()) return 0;
+    long long value = comma();
+    skip_blanks();
+    if (!good_ || at_ < text_.size()) return std::nullopt;
+    return value;
+  }
+
+ private:
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
+  }
+  bool take(std::string_view token) {
+    skip_blanks();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  // An operator that is not the beginning of a longer one.
+  bool take_operator(std::string_view token, std::string_view not_before) {
+    skip_blanks();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    std::size_t after = at_ + token.size();
+    if (after < text_.size() && not_before.find(text_[after]) != std::string_view::npos) return false;
+    at_ = after;
+    return true;
+  }
+  static unsigned long long u(long long value) { return static_cast<unsigned long long>(value); }
+  static long long s(unsigned long long value) { return static_cast<long long>(value); }
+
+  long long comma() {
+    long long value = assignment();
+    while (good_ && take(",")) value = assignment();
+    return value;
+  }
+
+  long long assignment() {
+    if (++depth_ > 100) return good_ = false, 0;
+    skip_blanks();
+    std::size_t begin = at_;
+    long long value;
+    if (at_ < text_.size() && is_name_start(text_[at_])) {
+      std::size_t end = at_;
+      while (end < text_.size() && is_name_char(text_[end])) ++end;
+      std::string_view name = text_.substr(at_, end - at_);
+      at_ = end;
+      skip_blanks();
+      for (std::string_view op : {"<<=", ">>=", "*=", "/=", "%=", "+=", "-=", "&=", "^=", "|=", "="}) {
+        bool plain = op == "=";
+        if (!(plain ? take_operator("=", "=") : take(op))) continue;
+        long long right = assignment();
+        if (!good_) break;
+        value = plain ? right : combine(op.substr(0, op.size() - 1), look(name), right);
+        if (good_ && evaluating_) names_.assign(name, value);
+        --depth_;
+        return value;
+      }
+      at_ = begin;
+    }
+    value = conditional();
+    --depth_;
+    return value;
+  }
+
+  long long conditional() {
+    long long test = binary(0);
+    if (!good_ || !take("?")) return test;
+    bool before = evaluating_;
+    evaluating_ = before && test != 0;
+    long long yes = assignment();
+    if (!take(":")) return good_ = false, 0;
+    evaluating_ = before && test == 0;
+    long long no = assignment();
+    evaluating_ = before;
+    return test != 0 ? yes : no;
+  }
+
+  static constexpr std::string_view levels[10][4] = {
+      {"||"},       {"&&"},     {"|"},          {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"},
+      {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
+
+  bool take_binary(std::string_view op) {
+    if (op == "|") return take_operator(op, "|=");
+    if (op == "&") return take_operator(op, "&=");
+    if (op == "<" || op == ">") return take_operator(op, op == "<" ? "<=" : ">=");
+    if (op == "*") return take_operator(op, "*=");
+    if (op == "==" || op == "!=" || op == "<=" || op == ">=" || op == "||" || op == "&&") return take(op);
+    return take_operator(op, "=");
+  }
+
+  long long binary(std::size_t level) {
+    if (level == 10) return power();
+    long long left = binary(level + 1);
+    while (good_) {
+      std::string_view found;
+      for (std::string_view op : levels[level]) {
+        if (!op.empty() && take_binary(op)) {
+          found = op;
+          break;
+        }
+      }
+      if (found.empty()) break;
+      bool before = evaluating_;
+      if (found == "||") evaluating_ = before && left == 0;
+      if (found == "&&") evaluating_ = before && left != 0;
+      long long right = binary(level + 1);
+      evaluating_ = before;
+      if (good_) left = combine(found, left, right);
+    }
+    return left;
+  }
+
+  long long power() {
+    long long base = unary();
+    if (!good_ || !take("**")) return base;
+    if (++depth_ > 100) return good_ = false, 0;
+    long long exponent = power();
+    --depth_;
+    if (exponent < 0) return good_ = !evaluating_, 0;
+    unsigned long long value = 1, factor = u(base);
+    for (unsigned long long left = u(exponent); left != 0; left >>= 1, factor *= factor) {
+      if ((left & 1) != 0) value *= factor;
+    }
+    return s(value);
+  }
+
+  long long unary() {
+    if (++depth_ > 100) return good_ = false, 0;
+    long long value = unary_inside();
+    --depth_;
+    return value;
+  }
+
+  long long unary_inside() {
+    if (take("++") || take("--")) {
+      bool up = text_[at_ - 1] == '+';
+      skip_blanks();
+      std::string_view name = take_name();
+      if (name.empty()) return good_ = false, 0;
+      long long value = s(u(look(name)) + (up ? 1 : u(-1)));
+      if (good_ && evaluating_) names_.assign(name, value);
+      return value;
+    }
+    if (take("!")) return unary() == 0 ? 1 : 0;
+    if (take("~")) return ~unary();
+    if (take("-")) return s(0 - u(unary()));
+    if (take("+")) return unary();
+    return primary();
+  }
+
+  std::string_view take_name() {
+    std::size_t end = at_;
+    if (end < text_.size() && is_name_start(text_[end])) {
+      while (end < text_.size() && is_name_char(text_[end])) ++end;
+    }
+    std::string_view name = text_.substr(at_, end - at_);
+    at_ = end;
+    return name;
+  }
+
+  long long primary() {
+    skip_blanks();
+    if (take("(")) {
+      long long value = comma();
+      if (!take(")")) good_ = false;
+      return value;
+    }
+    if (at_ < text_.size() && is_digit(text_[at_])) return number();
+    std::string_view name = take_name();
+    if (name.empty() || (at_ < text_.size() && text_[at_] == '[')) return good_ = false, 0;
+    long long value = look(name);
+    if (take("++") || take("--")) {
+      bool up = text_[at_ - 1] == '+';
+      if (good_ && evaluating_) names_.assign(name, s(u(value) + (up ? 1 : u(-1))));
+    }
+    return value;
+  }
+
+  long long number() {
+    std::size_t begin = at_;
+    while (at_ < text_.size() && (is_name_char(text_[at_]) || text_[at_] == '#' || text_[at_] == '@')) ++at_;
+    std::string_view token = text_.substr(begin, at_ - begin);
+    unsigned long long base = 10, value = 0;
+    if (std::size_t hash = token.find('#'); hash != std::string_view::npos) {
+      base = 0;
+      for (char c : token.substr(0, hash)) {
+        if (!is_digit(c) || base > 64) return good_ = false, 0;
+        base = base * 10 + static_cast<unsigned>(c - '0');
+      }
+      if (base < 2 || base > 64) return good_ = false, 0;
+      token.remove_prefix(hash + 1);
+      if (token.empty()) return good_ = false, 0;
+    } else if (token.starts_with("0x") || token.starts_with("0X")) {
+      base = 16;
+      token.remove_prefix(2);
+    } else if (token.size() > 1 && token[0] == '0') {
+      base = 8;
+    }
+    for (char c : token) {
+      unsigned digit;
+      if (is_digit(c))
+        digit = static_cast<unsigned>(c - '0');
+      else if (c >= 'a' && c <= 'z')
+        digit = static_cast<unsigned>(c - 'a') + 10;
+      else if (c >= 'A' && c <= 'Z')
+        digit = static_cast<unsigned>(c - 'A') + (base <= 36 ? 10 : 36);
+      else if (c == '@')
+        digit = 62;
+      else if (c == '_')
+        digit = 63;
+      else
+        return good_ = false, 0;
+      if (digit >= base) return good_ = false, 0;
+      value = value * base + digit;
+    }
+    return s(value);
+  }
+
+  long long look(std::string_view name) {
+    if (!evaluating_) return 1;
+    std::optional<long long> value = names_.value(name);
+    if (!value) good_ = false;
+    return value.value_or(0);
+  }
+
+  long long combine(std::string_view op, long long a, long long b) {
+    if (!evaluating_) return 1;
+    if (op == "||") return a != 0 || b != 0 ? 1 : 0;
+    if (op == "&&") return a != 0 && b != 0 ? 1 : 0;
+    if (op == "==") return a == b ? 1 : 0;
+    if (op == "!=") return a != b ? 1 : 0;
+    if (op == "<=") return a <= b ? 1 : 0;
+    if (op == ">=") return a >= b ? 1 : 0;
+    if (op == "<") return a < b ? 1 : 0;
+    if (op == ">") return a > b ? 1 : 0;
+    if (op == "<<" || op == ">>") {
+      if (b < 0 || b > 63) return good_ = false, 0;
+      return op == "<<" ? s(u(a) << b) : a >> b;
+    }
+    switch (op[0]) {
+      case '|':
+        return a | b;
+      case '^':
+        return a ^ b;
+      case '&':
+        return a & b;
+      case '+':
+        return s(u(a) + u(b));
+      case '-':
+        return s(u(a) - u(b));
+      case '*':
+        return s(u(a) * u(b));
+      default:
+        break;
+    }
+    if (b == 0 || (b == -1 && a == std::numeric_limits<long long>::min())) return good_ = false, 0;
+    return op[0] == '/' ? a / b : a % b;
+  }
+
+  std::string_view text_;
+  Names& names_;
+  std::size_t at_ = 0;
+  bool good_ = true;
+  bool evaluating_ = true;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& flow) {
+  Value text = expand_value(parts, Context::quoted, flow);
+  if (!text.known) {
+    std::string all;
+    for (const Piece& piece : text.pieces) all += piece.text;
+    forget_arithmetic(all);
+    return std::nullopt;
+  }
+  std::string plain = std::move(text.text);
+  std::erase(plain, '"');
+  return arithmetic(plain, flow, 0);
+}
+
+std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow& flow, int depth) {
+  if (depth > 10 || text.size() > 4096) {
+    forget_arithmetic(text);
+    return std::nullopt;
+  }
+  // A subscript is expanded when it is evaluated, commands in it and all: a text that came from a variable runs them.
+  if (text.find("$(") != std::string_view::npos || text.find('`') != std::string_view::npos) {
+    Parser inner(arena_.copy(text), arena_, limits_, dialect_);
+    inner.pin({});
+    Parts parts = inner.read_quoted_text(false);
+    expand_value(parts, Context::quoted, flow);
+    forget_arithmetic(text);
+    return std::nullopt;
+  }
+  class Here final : public Names {
+   public:
+    Here(Evaluator& evaluator, const Flow& flow, int depth) : evaluator_(evaluator), flow_(flow), depth_(depth) {}
+    std::optional<long long> value(std::string_view name) override {
+      Looked looked = evaluator_.look_up(name);
+      if (looked.kind == Looked::Kind::unset) return 0;
+      if (looked.kind == Looked::Kind::unknown || !looked.value.known) return std::nullopt;
+      return evaluator_.arithmetic(looked.value.text, flow_, depth_ + 1);
+    }
+    void assign(std::string_view name, long long value) override {
+      evaluator_.store(name, std::nullopt, Value::of(std::to_string(value)), false);
+    }
+
+   private:
+    Evaluator& evaluator_;
+    const Flow& flow_;
+    int depth_;
+  };
+  Here names(*this, flow, depth);
+  std::optional<long long> value = Calculation(text, names).result();
+  if (!value) forget_arithmetic(text);
+  return value;
+}
+
+// Every name in it that something might be assigned to.
+void Evaluator::forget_arithmetic(std::string_view text) {
+  bool assigns = text.find('=') != std::string_view::npos || text.find("++") != std::string_view::npos ||
+                 text.find("--") != std::string_view::npos;
+  if (!assigns) return;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_name_start(text[i]) || (i > 0 && is_name_char(text[i - 1]))) continue;
+    std::size_t end = i;
+    while (end < text.size() && is_name_char(text[end])) ++end;
+    state_.make_unknown(text.substr(i, end - i));
+    i = end;
+  }
+}
+
+}  // namespace cordon::shell

@@ -1,0 +1,687 @@
+// The builtins that change what later commands mean.
+#include <algorithm>
+
+#include "shell/ansi.h"
+#include "shell/array_key.h"
+#include "shell/builtin_names.h"
+#include "shell/characters.h"
+#include "shell/evaluator.h"
+#include "shell/pure.h"
+
+namespace cordon::shell {
+
+// Words from `first` on of the command at `index`; `first` itself names the builtin.
+Status Evaluator::builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
+  Status status = effects(name, index, first, flow);
+  return status;
+}
+
+Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
+  if (name == ":" || name == "true") return Status::success;
+  if (name == "false") return Status::failure;
+  if (name == "echo" || name == "printf") {
+    if (name == "printf" && printf_builtin(index, first, flow) == Status::success) return Status::unknown;
+    if (first == 0) {
+      write_output(index, flow);
+    } else if (flow.output != nullptr) {
+      flow.output->lose();
+    }
+    return Status::unknown;
+  }
+  if (name == "eval") return eval_builtin(index, first, flow);
+  if (name == "." || name == "source") return source_builtin(index, first, flow);
+  if (name == "declare" || name == "typeset" || name == "local" || name == "export" || name == "readonly") {
+    return declare_builtin(name, index, first, flow);
+  }
+  if (name == "read") return read_builtin(index, first, flow);
+  if (name == "set") return set_builtin(index, first);
+  if (name == "shift") return shift_builtin(index, first);
+  if (name == "cd" || name == "pushd" || name == "popd") return cd_builtin(name, index, first, flow);
+  if (name == "unset") return unset_builtin(index, first);
+  if (name == "alias" || name == "unalias") return alias_builtin(index, first);
+  if (name == "shopt") return shopt_builtin(index, first);
+  if (name == "trap") return trap_builtin(index, first, flow);
+  if (name == "exec") return exec_builtin(index, flow);
+  if (name == "command" || name == "builtin") return wrapped_builtin(name, index, first, flow);
+  if (name == "return") {
+    if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.mark();
+    return Status::unknown;
+  }
+  if (name == "let") {
+    for (std::size_t i = first + 1; i < script_.commands[index].words.size(); ++i) {
+      const Field word = script_.commands[index].words[i];
+      if (word.known()) {
+        arithmetic(word.text(), flow, 0);
+      } else {
+        forget_arithmetic(word.text());
+      }
+    }
+    return Status::unknown;
+  }
+  if (name == "mapfile" || name == "readarray" || name == "getopts" || name == "wait" || name == "enable" ||
+      name == "fc" || name == "bind" || name == "complete" || name == "compgen") {
+    // enable can load code; fc runs what it finds; the others name variables.
+    if (name == "enable" || name == "fc") {
+      forget_everything();
+    } else {
+      unknown_names(index, first);
+      for (std::string_view own : {"MAPFILE", "OPTARG", "OPTIND", "COMPREPLY"}) state_.make_unknown(own);
+    }
+    if (flow.output != nullptr && name != "mapfile" && name != "readarray" && name != "getopts") flow.output->lose();
+    return Status::unknown;
+  }
+  bool silent = name == "test" || name == "[" || name == "break" || name == "continue" || name == "exit" ||
+                name == "hash" || name == "umask" || name == "disown" || name == "kill";
+  if (!silent && flow.output != nullptr) flow.output->lose();
+  if ((name == "umask" || name == "kill" || name == "hash") && flow.output != nullptr) flow.output->lose();
+  return Status::unknown;
+}
+
+void Evaluator::unknown_names(std::uint32_t index, std::size_t first) {
+  const std::vector<Field> words = script_.commands[index].words;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    if (!words[i].known()) return forget_everything();
+    std::string text = words[i].text();
+    std::string name = text.substr(0, text.find_first_of("=["));
+    if (is_name(name)) state_.make_unknown(name);
+    // A name may hang on its option: -vx, -ax.
+    if (text.size() > 2 && text[0] == '-' && is_name(std::string_view(text).substr(2)))
+      state_.make_unknown(text.substr(2));
+  }
+}
+
+Status Evaluator::eval_builtin(std::uint32_t index, std::size_t first, const Flow& flow) {
+  const std::vector<Field> words = script_.commands[index].words;
+  Span where = script_.commands[index].where;
+  std::string text;
+  bool known = true;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    if (i == first + 1 && words[i].known() && words[i].text() == "--") continue;
+    if (!text.empty()) text += ' ';
+    text += words[i].text();
+    known = known && words[i].known();
+  }
+  if (!known) {
+    forget_everything();
+    if (flow.output != nullptr) flow.output->lose();
+    return Status::unknown;
+  }
+  run_text(text, flow, where);
+  return Status::unknown;
+}
+
+Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const Flow& flow) {
+  const std::vector<Field> words = script_.commands[index].words;
+  Span where = script_.commands[index].where;
+  std::optional<std::string> text;
+  if (words.size() > first + 1) {
+    const Field& file = words[first + 1];
+    bool substituted =
+        file.pieces.size() == 1 && file.pieces[0].kind == Piece::Kind::process_in && !file.pieces[0].from.empty();
+    if (substituted) {
+      auto found = process_texts_.find(file.pieces[0].from.front());
+      if (found != process_texts_.end()) text = found->second;
+    }
+    if (file.known() &&
+        (file.text() == "/dev/stdin" || file.text() == "/dev/fd/0" || file.text() == "/proc/self/fd/0")) {
+      text = script_.commands[index].input;
+    }
+  }
+  if (!text) {
+    forget_everything();
+    if (flow.output != nullptr) flow.output->lose();
+    return Status::unknown;
+  }
+  bool arguments = words.size() > first + 2;
+  auto outer = state_.around.positional;
+  if (arguments) state_.around.positional = nullptr;
+  run_text(*text, flow, where);
+  if (arguments) state_.around.positional = outer;
+  return Status::unknown;
+}
+
+Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
+  const std::vector<Field> words = script_.commands[index].words;
+  const std::vector<Declared> declared = declared_;
+  bool local = name == "local" || ((name == "declare" || name == "typeset") && !calls_.empty());
+  Variable flags;
+  bool prints = words.size() == first + 1, functions = false, indexed = false, associative = false, global = false;
+  bool unexport = false;
+  std::size_t i = first + 1;
+  for (; i < words.size(); ++i) {
+    if (!words[i].known()) break;
+    std::string text = words[i].text();
+    bool option = text.size() > 1 && (text[0] == '-' || text[0] == '+') && !text.starts_with("--");
+    if (text == "--") {
+      ++i;
+      break;
+    }
+    if (!option) break;
+    bool on = text[0] == '-';
+    for (char c : std::string_view(text).substr(1)) {
+      switch (c) {
+        case 'x':
+          flags.exported = on, unexport = !on;
+          break;
+        case 'i':
+          flags.integer = true;
+          break;
+        case 'l':
+          flags.lower = true;
+          break;
+        case 'u':
+          flags.upper = true;
+          break;
+        case 'r':
+          flags.readonly = true;
+          break;
+        case 'n':
+          if (name == "export")
+            unexport = true;
+          else
+            flags.reference = true;
+          break;
+        case 'a':
+          indexed = true;
+          break;
+        case 'A':
+          associative = true;
+          break;
+        case 'g':
+          global = true;
+          break;
+        case 'f':
+        case 'F':
+          functions = true;
+          break;
+        default:
+          prints = true;
+          break;
+      }
+    }
+  }
+  if (name == "export" && !unexport) flags.exported = true;
+  if (name == "readonly") flags.readonly = true;
+  if (prints && flow.output != nullptr) flow.output->lose();
+  if (functions) return Status::unknown;
+  for (; i < words.size(); ++i) {
+    auto found = std::find_if(declared.begin(), declared.end(), [&](const Declared& d) { return d.word == i; });
+    if (found == declared.end() && !words[i].known()) {
+      forget_everything();
+      continue;
+    }
+    std::string text = words[i].text();
+    std::size_t equals = found == declared.end() ? text.find('=') : std::string::npos;
+    Declared entry = found == declared.end() ? Declared{} : *found;
+    if (found == declared.end()) {
+      entry.name = text.substr(0, equals);
+      entry.has_value = equals != std::string::npos;
+      if (entry.has_value) entry.value = Value::of(text.substr(equals + 1));
+      if (entry.name.ends_with('+')) entry.append = true, entry.name.pop_back();
+    }
+    if (!is_name(entry.name)) {
+      std::string base = entry.name.substr(0, entry.name.find('['));
+      if (is_name(base)) state_.make_unknown(base);
+      continue;
+    }
+    const Variable* old = state_.find(entry.name);
+    if (local && !global && !calls_.empty() && (name == "local" || name == "declare" || name == "typeset")) {
+      calls_.back().locals.push_back({entry.name, old == nullptr ? Variable{.kind = Variable::Kind::function} : *old});
+      state_.set(entry.name, Variable{});
+      old = state_.find(entry.name);
+    }
+    Variable next;
+    if (old != nullptr) {
+      next = *old;
+    } else {
+      Looked looked = look_up(entry.name);
+      next.kind = looked.kind == Looked::Kind::set ? Variable::Kind::scalar : Variable::Kind::unknown;
+      if (looked.kind == Looked::Kind::set) next.value = looked.value;
+      if (entry.has_value) next.kind = Variable::Kind::unset;
+    }
+    next.integer = next.integer || flags.integer;
+    next.lower = next.lower || flags.lower;
+    next.upper = next.upper || flags.upper;
+    next.reference = next.reference || flags.reference;
+    next.exported = (next.exported || flags.exported) && !unexport;
+    if (associative && next.kind != Variable::Kind::associative)
+      next.kind = Variable::Kind::associative, next.elements.clear();
+    if (indexed && next.kind == Variable::Kind::unset) next.kind = Variable::Kind::indexed;
+    bool readonly = next.readonly;
+    next.readonly = false;
+    bool exported = next.exported;
+    bool reference = std::exchange(next.reference, false);
+    state_.set(entry.name, std::move(next));
+    if (readonly) {
+      state_.make_unknown(entry.name);
+    } else if (entry.keyed) {
+      state_.make_unknown(entry.name);
+    } else if (entry.array != nullptr) {
+      store_array(*entry.array, entry.name, entry.append, flow);
+    } else if (entry.has_value) {
+      store(entry.name, std::nullopt, entry.value, entry.append);
+    }
+    if (flags.readonly || readonly || reference) {
+      Variable fixed = *state_.find(entry.name);
+      fixed.readonly = flags.readonly || readonly;
+      fixed.reference = reference;
+      state_.set(entry.name, std::move(fixed));
+    }
+    bool listed = std::find(exported_.begin(), exported_.end(), entry.name) != exported_.end();
+    if (exported && !listed) exported_.push_back(entry.name);
+  }
+  return Status::unknown;
+}
+
+Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flow& flow) {
+  const std::vector<Field> words = script_.commands[index].words;
+  std::optional<std::string> input = script_.commands[index].input;
+  bool raw = false, plain = true;
+  std::vector<std::string> names;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    if (!words[i].known()) {
+      forget_everything();
+      return Status::unknown;
+    }
+    std::string text = words[i].text();
+    if (names.empty() && text == "-r") {
+      raw = true;
+    } else if (names.empty() && text.starts_with('-')) {
+      plain = false;
+    } else {
+      names.push_back(text);
+    }
+  }
+  std::string ifs;
+  bool known = plain && input && separators(ifs) && ifs.find_first_not_of(" \t\n") == std::string::npos;
+  if (known && !raw && input->find('\\') != std::string::npos) known = false;
+  bool own = std::any_of(script_.commands[index].redirects.begin(), script_.commands[index].redirects.end(),
+                         [](const Redirect& r) { return r.fd == 0; });
+  std::string line;
+  if (input) {
+    std::size_t end = input->find('\n');
+    line = input->substr(0, end);
+    if (!own && flow.input != nullptr) {
+      flow.input->text = known ? std::optional(end == std::string::npos ? "" : input->substr(end + 1)) : std::nullopt;
+    }
+  }
+  if (!known) {
+    unknown_names(index, first);
+    state_.make_unknown("REPLY");
+    return Status::unknown;
+  }
+  std::erase(line, '\0');
+  if (names.empty()) {
+    store("REPLY", std::nullopt, Value::of(line), false);
+    return Status::unknown;
+  }
+  auto is_separator = [&](char c) { return ifs.find(c) != std::string::npos; };
+  std::string_view rest = line;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    while (!rest.empty() && is_separator(rest.front())) rest.remove_prefix(1);
+    std::size_t end = 0;
+    if (i + 1 == names.size()) {
+      while (!rest.empty() && is_separator(rest.back())) rest.remove_suffix(1);
+      end = rest.size();
+    } else {
+      while (end < rest.size() && !is_separator(rest[end])) ++end;
+    }
+    if (is_name(names[i])) store(names[i], std::nullopt, Value::of(std::string(rest.substr(0, end))), false);
+    rest.remove_prefix(end);
+  }
+  return Status::unknown;
+}
+
+Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
+  const std::vector<Field>& words = script_.commands[index].words;
+  std::size_t i = first + 1;
+  bool positional = false;
+  for (; i < words.size(); ++i) {
+    if (!words[i].known()) {
+      positional = true;
+      state_.around.options_unknown = true;
+      break;
+    }
+    std::string text = words[i].text();
+    if (text == "--" || text == "-") {
+      ++i;
+      positional = text == "--" || i < words.size();
+      break;
+    }
+    if (text.size() < 2 || (text[0] != '-' && text[0] != '+')) {
+      positional = true;
+      break;
+    }
+    bool on = text[0] == '-';
+    for (char c : std::string_view(text).substr(1)) {
+      if (c == 'f') state_.around.noglob = on;
+      if (c == 'B') state_.around.no_brace_expansion = !on;
+      if (c == 'a') state_.around.allexport = on;
+      if (c == 'o') {
+        if (++i >= words.size()) break;
+        std::string option = words[i].known() ? words[i].text() : "";
+        if (option == "noglob")
+          state_.around.noglob = on;
+        else if (option == "braceexpand")
+          state_.around.no_brace_expansion = !on;
+        else if (option == "allexport")
+          state_.around.allexport = on;
+        else if (option == "posix" || option.empty())
+          state_.around.options_unknown = true;
+      }
+    }
+  }
+  if (!positional) return Status::success;
+  auto values = std::make_shared<std::vector<Value>>();
+  for (; i < words.size(); ++i) {
+    for (const Piece& piece : words[i].pieces) {
+      bool one = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::number ||
+                 (piece.quoted && piece.variable != "@");
+      if (!one) {
+        state_.around.positional = nullptr;
+        return Status::success;
+      }
+    }
+    values->push_back(value_of(words[i]));
+  }
+  state_.around.positional = std::move(values);
+  return Status::success;
+}
+
+Status Evaluator::shift_builtin(std::uint32_t index, std::size_t first) {
+  const std::vector<Field>& words = script_.commands[index].words;
+  if (state_.around.positional == nullptr) return Status::unknown;
+  std::size_t count = 1;
+  if (words.size() > first + 1) {
+    std::string text = words[first + 1].known() ? words[first + 1].text() : "";
+    bool digits = !text.empty() && text.size() < 6 && std::all_of(text.begin(), text.end(), is_digit);
+    if (!digits) {
+      state_.around.positional = nullptr;
+      return Status::unknown;
+    }
+    count = std::stoul(text);
+  }
+  const std::vector<Value>& now = *state_.around.positional;
+  if (count > now.size()) return Status::failure;
+  state_.around.positional =
+      std::make_shared<std::vector<Value>>(now.begin() + static_cast<std::ptrdiff_t>(count), now.end());
+  return Status::success;
+}
+
+Status Evaluator::cd_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
+  const std::vector<Field>& words = script_.commands[index].words;
+  for (std::string_view own : {"PWD", "OLDPWD"}) state_.make_unknown(own);
+  std::optional<std::string>& directory = state_.around.directory;
+  std::size_t i = first + 1;
+  while (i < words.size() && words[i].known() &&
+         (words[i].text() == "-L" || words[i].text() == "-P" || words[i].text() == "--" || words[i].text() == "-e" ||
+          words[i].text() == "-@")) {
+    ++i;
+  }
+  std::optional<std::string> target;
+  if (i >= words.size()) {
+    Looked home = look_up("HOME");
+    if (name == "cd" && home.kind == Looked::Kind::set && home.value.known) target = home.value.text;
+  } else if (words[i].known()) {
+    target = words[i].text();
+  }
+  bool searched = state_.find("CDPATH") != nullptr || given_.variables.contains("CDPATH");
+  bool prints = name != "cd" || searched || (target && *target == "-");
+  if (prints && flow.output != nullptr) flow.output->lose();
+  bool usual = target && !target->empty() && *target != "-" && name != "popd" &&
+               !(name == "pushd" && ((*target)[0] == '+' || (*target)[0] == '-'));
+  if (!usual || (searched && (*target)[0] != '/' && (*target)[0] != '.')) {
+    directory = std::nullopt;
+  } else if ((*target)[0] == '/') {
+    directory = *target;
+  } else if (directory) {
+    *directory += (directory->empty() || directory->ends_with('/') ? "" : "/") + *target;
+    if (directory->size() > 4096) directory = std::nullopt;
+  }
+  return Status::unknown;
+}
+
+Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
+  const std::vector<Field> words = script_.commands[index].words;
+  bool functions = false, variables = false;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    if (!words[i].known()) {
+      forget_everything();
+      return Status::unknown;
+    }
+    std::string text = words[i].text();
+    if (text.starts_with('-')) {
+      functions = functions || text.find('f') != std::string::npos;
+      variables = variables || text.find('v') != std::string::npos;
+      if (text.find('n') != std::string::npos) variables = true;
+      continue;
+    }
+    std::string name = text.substr(0, text.find('['));
+    if (!functions && name != text) {
+      state_.make_unknown(name);
+      continue;
+    }
+    const Variable* old = state_.find(name);
+    if (!functions && is_name(name)) {
+      // A readonly one stays; a local one lets an outer one through.
+      bool certain = old == nullptr || (!old->readonly && !old->reference && calls_.empty());
+      if (!certain || old == nullptr) {
+        if (old == nullptr && calls_.empty() && !state_.around.environment_unknown && !variables)
+          state_.set(name, Variable{});
+        else if (old == nullptr && calls_.empty())
+          state_.set(name, Variable{});
+        else
+          state_.make_unknown(name);
+      } else {
+        state_.set(name, Variable{});
+      }
+    }
+    std::string key = State::function_key(name);
+    const Variable* function = state_.find(key);
+    if (!variables && function != nullptr && function->kind == Variable::Kind::function) {
+      // Without -f the variable goes first, if there is one.
+      if (functions)
+        state_.set(key, Variable{});
+      else
+        state_.make_unknown(key);
+    }
+  }
+  return Status::unknown;
+}
+
+Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
+  const std::vector<Field>& words = script_.commands[index].words;
+  bool remove = words[first].text() == "unalias";
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    std::string text = words[i].text();
+    if (remove) {
+      if (text == "-a")
+        dialect_.aliases.clear();
+      else
+        dialect_.aliases.erase(text);
+      continue;
+    }
+    std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    std::string name = text.substr(0, equals);
+    odd(Oddity::Kind::alias, name, words[i].where);
+    if (words[i].known()) dialect_.aliases[name] = text.substr(equals + 1);
+  }
+  return Status::unknown;
+}
+
+Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
+  const std::vector<Field>& words = script_.commands[index].words;
+  bool on = false, off = false;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    if (!words[i].known()) {
+      state_.around.options_unknown = true;
+      return Status::unknown;
+    }
+    std::string text = words[i].text();
+    if (text.starts_with('-')) {
+      on = on || text.find('s') != std::string::npos;
+      off = off || text.find('u') != std::string::npos;
+      continue;
+    }
+    if (!on && !off) continue;
+    if (text == "extglob")
+      dialect_.extglob = on;
+    else if (text == "expand_aliases")
+      dialect_.expand_aliases = on;
+    else if (text == "lastpipe")
+      state_.around.lastpipe = on;
+    else if (text == "noglob")
+      state_.around.noglob = on;
+    else if (text == "braceexpand")
+      state_.around.no_brace_expansion = off;
+    else if (text == "xpg_echo" || text == "extquote" || text == "compat")
+      state_.around.options_unknown = true;
+  }
+  return Status::unknown;
+}
+
+Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flow& flow) {
+  const std::vector<Field> words = script_.commands[index].words;
+  Span where = script_.commands[index].where;
+  std::size_t i = first + 1;
+  if (i < words.size() && words[i].known() && words[i].text() == "--") ++i;
+  if (i >= words.size() || (words[i].known() && words[i].text().starts_with("-") && words[i].text().size() > 1)) {
+    if (flow.output != nullptr) flow.output->lose();
+    return Status::unknown;
+  }
+  if (i + 1 >= words.size()) return Status::unknown;
+  if (!words[i].known()) {
+    all_volatile_ = true;
+    return Status::unknown;
+  }
+  std::string text = words[i].text();
+  if (text.empty() || text == "-") return Status::unknown;
+  // What a trap assigns may change at any time from now on.
+  std::size_t mark = state_.mark();
+  Surroundings around = state_.around;
+  std::size_t commands = script_.commands.size();
+  Flow inner = flow;
+  Output scrap;
+  inner.output = &scrap;
+  run_text(text, inner, where);
+  script_.commands.resize(commands);
+  if (state_.around.environment_unknown && !around.environment_unknown) all_volatile_ = true;
+  for (const State::Change& change : state_.take_back(mark)) volatile_.insert(change.name);
+  state_.around = around;
+  traps_.push_back({text, where, state_.now()});
+  return Status::success;
+}
+
+// Traps run at the end at the latest. By then only what did not change since they were set is still known.
+void Evaluator::run_traps() {
+  std::vector<Trap> traps = std::exchange(traps_, {});
+  for (const Trap& trap : traps) {
+    std::vector<std::string> changed;
+    state_.for_each([&](const std::string& name, const Variable& variable) {
+      if (variable.changed > trap.when && variable.kind != Variable::Kind::function) changed.push_back(name);
+    });
+    for (const std::string& name : changed) state_.make_unknown(name);
+    state_.around.directory = std::nullopt;
+    state_.around.positional = nullptr;
+    Flow flow;
+    flow.conditional = true;
+    run_text(trap.text, flow, trap.where);
+  }
+}
+
+Status Evaluator::exec_builtin(std::uint32_t index, const Flow& flow) {
+  const Command& command = script_.commands[index];
+  if (command.words.size() > 1) {
+    if (flow.output != nullptr) flow.output->lose();
+    return Status::unknown;
+  }
+  auto scope = std::make_unique<RedirectScope>();
+  std::size_t enclosing = lasting_now_ == nullptr ? 0 : lasting_now_->redirects.size();
+  std::size_t own = command.redirects.size() >= enclosing ? command.redirects.size() - enclosing : 0;
+  scope->redirects.assign(command.redirects.begin(), command.redirects.begin() + static_cast<std::ptrdiff_t>(own));
+  for (const Redirect& redirect : scope->redirects) {
+    if (flow.output != nullptr && (redirect.fd == 1 || redirect.also_stderr)) flow.output->lose();
+    if (flow.input != nullptr && redirect.fd == 0) flow.input->text = std::nullopt;
+  }
+  scope->outer = lasting_now_;
+  lasting_now_ = scope.get();
+  lasting_.push_back(std::move(scope));
+  return Status::unknown;
+}
+
+Status Evaluator::printf_builtin(std::uint32_t index, std::size_t first, const Flow& /*flow*/) {
+  const std::vector<Field> words = script_.commands[index].words;
+  bool named = words.size() > first + 2 && words[first + 1].text().starts_with("-v");
+  if (!named) {
+    bool unsure = words.size() > first + 1 && !words[first + 1].known() && words[first + 1].prefix().empty();
+    if (unsure) forget_everything();
+    return Status::unknown;
+  }
+  std::size_t at = first + 2;
+  std::string name = words[first + 1].text().substr(2);
+  if (name.empty()) {
+    name = words[first + 2].known() ? words[first + 2].text() : "";
+    ++at;
+  }
+  if (!is_name(name)) {
+    std::string base = name.substr(0, name.find('['));
+    if (is_name(base))
+      state_.make_unknown(base);
+    else
+      forget_everything();
+    return Status::success;
+  }
+  std::vector<std::string> arguments{"printf"};
+  for (std::size_t i = at; i < words.size(); ++i) {
+    if (!words[i].known()) {
+      state_.make_unknown(name);
+      return Status::success;
+    }
+    arguments.push_back(words[i].text());
+  }
+  std::optional<std::string> text = pure_output(arguments, std::nullopt);
+  if (text) {
+    std::string value = text->substr(0, text->find('\0'));
+    store(name, std::nullopt, Value::of(value), false);
+  } else {
+    state_.make_unknown(name);
+  }
+  return Status::success;
+}
+
+// command NAME … and builtin NAME …: the builtin runs, a function of that name does not.
+Status Evaluator::wrapped_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
+  const std::vector<Field> words = script_.commands[index].words;
+  std::size_t i = first + 1;
+  for (; i < words.size(); ++i) {
+    if (!words[i].known()) {
+      forget_everything();
+      if (flow.output != nullptr) flow.output->lose();
+      return Status::unknown;
+    }
+    std::string text = words[i].text();
+    if (name != "command" || text.size() < 2 || text[0] != '-') break;
+    if (text.find_first_of("vV") != std::string::npos) {
+      if (flow.output != nullptr) flow.output->lose();
+      return Status::unknown;
+    }
+    if (text == "--") {
+      ++i;
+      break;
+    }
+  }
+  if (i >= words.size()) return Status::unknown;
+  for (Declared& declared : declared_) (void)declared;
+  if (!words[i].known()) {
+    forget_everything();
+    if (flow.output != nullptr) flow.output->lose();
+    return Status::unknown;
+  }
+  std::string inner = words[i].text();
+  if (flow.output != nullptr) flow.output->lose();
+  if (!is_builtin(inner)) return Status::unknown;
+  return effects(inner, index, i, flow);
+}
+
+}  // namespace cordon::shell

@@ -1,0 +1,272 @@
+// Walks a syntax tree in the order in which bash would run it and writes down every simple command, its words expanded
+// as far as they can be known. Where two courses are possible, what differs becomes unknown; a loop forgets what its
+// body assigns. Claiming to know what is not certain would be a hole in the guard, so every doubt ends as unknown.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/script.h"
+#include "shell/parser.h"
+#include "shell/state.h"
+#include "shell/syntax.h"
+
+namespace cordon::shell {
+
+using Field = cordon::Word;
+
+/// Longer texts are not computed but unknown.
+constexpr std::size_t max_known_text = 1 << 18;
+
+/// What a stage or substitution writes to its stdout.
+struct Output {
+  bool known = true;
+  std::string text;
+  std::vector<std::uint32_t> commands;  // those that write it
+
+  void add(std::string_view more) {
+    if (known) text += more;
+  }
+  void lose() { known = false, text.clear(); }
+};
+
+/// What stdin still holds.
+struct Input {
+  std::optional<std::string> text;
+};
+
+struct RedirectScope {
+  std::vector<Redirect> redirects;
+  const RedirectScope* outer = nullptr;
+};
+
+/// What surrounds a command.
+struct Flow {
+  bool conditional = false;
+  bool background = false;
+  bool piped = false;  // inside a pipeline or background job of the innermost function
+  std::uint32_t substitution = 0;
+  const std::vector<std::uint32_t>* piped_from = nullptr;
+  Input* input = nullptr;
+  Output* output = nullptr;
+  const RedirectScope* redirects = nullptr;
+};
+
+enum class Status : std::uint8_t { success, failure, unknown };
+
+class Evaluator {
+ public:
+  Evaluator(Script& script, Arena& arena, Limits& limits, const ShellState& given);
+
+  /// Reads and evaluates the whole text of the script.
+  void run();
+
+ private:
+  struct Call {
+    std::string name;
+    bool piped = false;
+    std::optional<std::size_t> returned;  // journal mark of the first return
+    std::vector<State::Change> locals;    // what local names were before
+  };
+  enum class Context : std::uint8_t { word, assignment, quoted, pattern };
+  class Builder;
+  struct Looked {
+    enum class Kind : std::uint8_t { unset, set, unknown } kind = Kind::unset;
+    Value value;
+  };
+  /// NAME=value among the arguments of declare and its kin.
+  struct Declared {
+    std::size_t word;
+    std::string name;
+    bool append = false;
+    bool has_value = false;
+    Value value;
+    const Part* array = nullptr;
+    std::optional<std::string> key;
+    bool keyed = false;
+  };
+  struct Assigned {
+    std::set<std::string, std::less<>> names;
+    bool everything = false;
+    bool positional = false;
+    bool directory = false;
+    bool options = false;
+    bool leaves = false;  // break, continue, return, exit, exec
+    std::set<const Node*> seen;
+  };
+
+  // Texts and lists.
+  void run_text(std::string_view text, const Flow& flow, Span where);
+  Status list(const List& list, const Flow& flow);
+  Status item(const Item& item, const Flow& flow);
+  Status pipeline(const Pipeline& pipeline, const Flow& flow);
+  Status node(const Node& node, const Flow& flow);
+  Status compound(const Node& node, const Flow& flow);
+  Status subshell(const List& list, const Flow& flow);
+  Status if_node(const Node& node, const Flow& flow);
+  Status for_node(const Node& node, const Flow& flow);
+  Status loop_node(const Node& node, const Flow& flow);
+  Status case_node(const Node& node, const Flow& flow);
+  Status condition(const Condition& test, const Flow& flow);
+  Status arithmetic_for(const Node& node, const Flow& flow);
+  Status coproc(const Node& node, const Flow& flow);
+  Status stages(const Pipeline& pipeline, const Flow& flow);
+  void merge(const Surroundings& other);
+  void merge_directory(const Surroundings& ran, bool on_success);
+  void finish_courses(const std::vector<State::Changes>& courses, const std::vector<Surroundings>& ends);
+  void conditional_output(Output& output);
+  void note_endless(std::size_t first, Span where, const Flow& flow);
+  void run_traps();
+  template <class F>
+  void in_subshell(F body);
+  template <class F>
+  void maybe(F body);
+
+  // Simple commands.
+  Status simple(const Node& node, const Flow& flow);
+  Status assignments_only(const Node& node, Command& command, const Flow& flow);
+  Status dispatch(Command& command, const Node& node, const Flow& flow);
+  Status call_function(const Node* body, std::uint32_t index, const Flow& flow);
+  Status builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
+  Status effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
+  void expand_words(const Node& node, Command& command, const Flow& flow);
+  void expand_declaration(const Word& word, Command& command, const Flow& flow);
+  void take_redirects(const Seq<Redirection>& from, std::vector<Redirect>& to, const Flow& flow);
+  Redirect take_redirect(const Redirection& from, const Flow& flow);
+  std::uint32_t emit(Command command, const Flow& flow);
+  void take_stdin(Command& command, const Flow& flow);
+  void add_exported(Command& command);
+  void assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply);
+  void store(std::string_view name, const std::optional<std::string>& key, Value value, bool append);
+  void store_array(const Part& array, std::string_view name, bool append, const Flow& flow);
+  void write_output(std::uint32_t index, const Flow& flow);
+  bool writes_elsewhere(const Command& command, const Flow& flow, bool& uncertain) const;
+  Value value_of(const Field& field) const;
+
+  // Builtins that change what comes after.
+  Status eval_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
+  Status source_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
+  Status declare_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
+  Status read_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
+  Status set_builtin(std::uint32_t index, std::size_t first);
+  Status shift_builtin(std::uint32_t index, std::size_t first);
+  Status cd_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
+  Status unset_builtin(std::uint32_t index, std::size_t first);
+  Status alias_builtin(std::uint32_t index, std::size_t first);
+  Status shopt_builtin(std::uint32_t index, std::size_t first);
+  Status trap_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
+  Status exec_builtin(std::uint32_t index, const Flow& flow);
+  Status printf_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
+  Status wrapped_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
+  void unknown_names(std::uint32_t index, std::size_t first);
+  void forget_everything() { state_.make_all_unknown(); }
+
+  // Words.
+  std::vector<Field> expand(const Word& word, const Flow& flow);
+  Field expand_one(const Parts& parts, Context context, const Flow& flow, Span where);
+  Value expand_value(const Parts& parts, Context context, const Flow& flow);
+  void expand_parts(const Parts& parts, Builder& builder, const Flow& flow);
+  void expand_part(const Part& part, Builder& builder, const Flow& flow);
+  void expand_literal(const Part& part, std::string_view text, Builder& builder);
+  void expand_variable(const Part& part, std::string_view name, Builder& builder);
+  void expand_parameter(const Part& part, Builder& builder, const Flow& flow);
+  void expand_all_positional(char which, Builder& builder, const Part& part);
+  void expand_list(const std::vector<Value>& values, char which, Builder& builder);
+  void expand_substitution(const Part& part, Builder& builder, const Flow& flow);
+  void expand_process(const Part& part, Builder& builder, const Flow& flow);
+  void expand_arithmetic(const Part& part, Builder& builder, const Flow& flow);
+  std::string_view expand_tilde(const Part& part, std::string_view text, Builder& builder, bool after_colon, bool more);
+  void expand_operand(const Parts& parts, Builder& builder, const Flow& flow);
+  bool expand_conditional(const Parameter& parameter, const Looked& looked, const Part& part, Builder& builder,
+                          const Flow& flow);
+  void expand_indirect(const Part& part, Builder& builder, const Flow& flow);
+  void expand_many(const Parameter& parameter, const Part& part, Builder& builder, const Flow& flow);
+  void expand_scalar(const Parameter& parameter, const Part& part, Builder& builder, const Flow& flow);
+  std::optional<std::vector<Value>> values_of(const Parameter& parameter);
+  Value transform(const Parameter& parameter, const Value& value, const Part& part, const Flow& flow);
+  Value replace(const Parameter& parameter, const std::string& text, const Part& part, const Flow& flow);
+  Value substring(const Parameter& parameter, const std::string& text, const Part& part, const Flow& flow);
+  void side_effects(const Parameter& parameter, const Flow& flow);
+  Value expand_prompt(const std::string& text, const Flow& flow);
+  Looked look_up(std::string_view name) const;
+  Looked look_up_parameter(const Parameter& parameter, const Flow& flow);
+  Looked element(const Variable& variable, const std::optional<std::string>& key, std::string_view name) const;
+  std::optional<std::string> subscript(const Parts& parts, const Variable* variable, const Flow& flow);
+  std::optional<long long> arithmetic(const Parts& parts, const Flow& flow);
+  std::optional<long long> arithmetic(std::string_view text, const Flow& flow, int depth);
+  void forget_arithmetic(std::string_view text);
+  bool separators(std::string& out) const;
+  std::string source_of(const Part& part) const;
+
+  // What a body may change.
+  void collect(const List* list, Assigned& out) const;
+  void collect(const Node& node, Assigned& out) const;
+  void collect_simple(const Node& node, Assigned& out) const;
+  void collect(const Parts& parts, Assigned& out) const;
+  void collect_arithmetic(const Parts& parts, Assigned& out) const;
+  void collect(const Word& word, Assigned& out) const;
+  void collect(const Seq<Redirection>& redirects, Assigned& out) const;
+  void collect(const Condition* test, Assigned& out) const;
+  void forget(const Assigned& assigned);
+
+  void odd(Oddity::Kind kind, std::string detail, Span where);
+  bool within_limits(Span where);
+
+  Script& script_;
+  Arena& arena_;
+  Limits& limits_;
+  const ShellState& given_;
+  State state_;
+  Dialect dialect_;
+  std::vector<Call> calls_;
+  std::vector<std::unique_ptr<RedirectScope>> lasting_;  // of exec
+  const RedirectScope* lasting_now_ = nullptr;
+  std::set<std::string, std::less<>> volatile_;  // changed by a trap at any time
+  bool all_volatile_ = false;
+  std::map<std::uint32_t, std::string> process_texts_;  // what <(…) holds, by its first command
+  std::uint32_t depth_ = 0;
+  std::uint32_t texts_ = 0;  // eval in eval
+  std::size_t text_bytes_ = 0;
+  std::uint64_t repeated_ = 0;  // commands listed again by loops and calls
+  std::uint32_t repeating_ = 0;
+  std::uint64_t copied_ = 0;  // entries copied into commands
+  bool limited_ = false;
+  std::vector<Declared> declared_;     // of the command being run
+  std::vector<std::string> exported_;  // names exported by the script, still or once
+  struct Trap {
+    std::string text;
+    Span where;
+    std::uint64_t when;
+  };
+  std::vector<Trap> traps_;
+};
+
+template <class F>
+void Evaluator::in_subshell(F body) {
+  std::size_t mark = state_.mark();
+  Surroundings before = state_.around;
+  const RedirectScope* lasting = lasting_now_;
+  body();
+  state_.take_back(mark);
+  state_.around = std::move(before);
+  lasting_now_ = lasting;
+}
+
+// Something that may run or not: afterwards only what it left alone is known.
+template <class F>
+void Evaluator::maybe(F body) {
+  std::size_t mark = state_.mark();
+  Surroundings before = state_.around;
+  body();
+  Surroundings after = state_.around;
+  state_.around = before;
+  std::vector<State::Changes> courses(2);
+  courses[0] = state_.take_back(mark);
+  state_.join(courses);
+  merge(after);
+}
+
+}  // namespace cordon::shell

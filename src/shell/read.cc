@@ -1,0 +1,38 @@
+#include "shell/read.h"
+
+#include "shell/evaluator.h"
+
+namespace cordon::shell {
+namespace {
+
+constexpr std::size_t max_text = std::size_t{8} << 20;
+constexpr std::uint32_t max_texts = 32;
+
+Script refused(Script script, std::string trouble, Span where) {
+  script.understood = false;
+  script.trouble = std::move(trouble);
+  script.trouble_at = where;
+  return script;
+}
+
+}  // namespace
+
+Script read(std::string_view text, const ShellState& state) {
+  Script script;
+  if (text.size() > max_text) return refused(std::move(script), "the text is too long", {});
+  script.text = text;
+  if (state.depth > max_texts) return refused(std::move(script), "shell inside shell, nested too deeply", {});
+  std::size_t nul = text.find('\0');
+  Arena arena;
+  Limits limits;
+  limits.max_reread = 4 * text.size() + 65536;
+  Evaluator(script, arena, limits, state).run();
+  // No program can be given a NUL: what bash would see ends before it.
+  if (nul != std::string_view::npos) {
+    auto at = static_cast<std::uint32_t>(nul);
+    return refused(std::move(script), "a NUL byte", {at, at + 1});
+  }
+  return script;
+}
+
+}  // namespace cordon::shell

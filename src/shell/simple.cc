@@ -1,0 +1,558 @@
+// Simple commands: their words, redirects and assignments, and what kind of thing they run.
+#include <algorithm>
+
+#include "shell/array_key.h"
+#include "shell/builtin_names.h"
+#include "shell/characters.h"
+#include "shell/evaluator.h"
+#include "shell/pure.h"
+
+namespace cordon::shell {
+namespace {
+
+constexpr std::uint64_t max_copied = 2'000'000;
+constexpr std::uint32_t max_calls = 24;
+
+bool is_declaration(std::string_view name) {
+  return name == "declare" || name == "export" || name == "local" || name == "readonly" || name == "typeset" ||
+         name == "alias";
+}
+
+// Where NAME=, NAME+= or NAME[…]= ends in the first literal of a word.
+struct Head {
+  std::string_view name;
+  bool append = false;
+  bool keyed = false;
+  std::uint32_t part = 0;  // the part that holds the =
+  std::size_t after = 0;   // the first byte after it
+};
+
+Head head_of(const Word& word) {
+  Head head;
+  std::string_view text = word.parts[0].text;
+  std::size_t end = 0;
+  while (end < text.size() && is_name_char(text[end])) ++end;
+  head.name = text.substr(0, end);
+  if (end == text.size() && word.parts.size() > 2 && word.parts[1].kind == Part::Kind::subscript) {
+    head.keyed = true;
+    head.part = 2;
+    text = word.parts[2].text;
+    end = 0;
+  } else if (end < text.size() && text[end] == '[') {
+    head.keyed = true;
+    end = std::min(text.find("]=", end), text.find("]+=", end)) + 1;
+  }
+  head.append = end < text.size() && text[end] == '+';
+  head.after = end + (head.append ? 2 : 1);
+  return head;
+}
+
+Parts value_parts(const Word& word, const Head& head, Arena& arena) {
+  Parts parts;
+  for (std::uint32_t i = head.part; i < word.parts.size(); ++i) {
+    Part part = word.parts[i];
+    if (i == head.part) {
+      part.text = part.text.substr(std::min(head.after, part.text.size()));
+      if (part.text.empty()) continue;
+    }
+    parts.push(arena, part);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Value Evaluator::value_of(const Field& field) const {
+  if (field.known()) return Value::of(field.text());
+  Value value;
+  value.known = false;
+  value.pieces = field.pieces;
+  for (Piece& piece : value.pieces) piece.quoted = true;
+  return value;
+}
+
+Status Evaluator::simple(const Node& node, const Flow& flow) {
+  if (!within_limits(node.where)) {
+    forget_everything();
+    return Status::unknown;
+  }
+  Command command;
+  command.where = node.where;
+  std::vector<Declared> outer = std::exchange(declared_, {});
+  expand_words(node, command, flow);
+  take_redirects(node.redirects, command.redirects, flow);
+  Status status;
+  if (command.words.empty()) {
+    status = assignments_only(node, command, flow);
+  } else {
+    status = dispatch(command, node, flow);
+  }
+  declared_ = std::move(outer);
+  return status;
+}
+
+void Evaluator::expand_words(const Node& node, Command& command, const Flow& flow) {
+  std::uint32_t first = 0;
+  while (first < node.words.size() && node.words[first].assignment) ++first;
+  command.words.reserve(node.words.size() - first);
+  bool declaration = false;
+  for (std::uint32_t i = first; i < node.words.size(); ++i) {
+    const Word& word = node.words[i];
+    if (declaration && word.assignment) {
+      expand_declaration(word, command, flow);
+      continue;
+    }
+    for (Field& field : expand(word, flow)) command.words.push_back(std::move(field));
+    if (i == first) declaration = is_declaration(word.plain());
+    // command and builtin pass the special treatment on.
+    bool passes = i == first && (word.plain() == "command" || word.plain() == "builtin");
+    if (passes && i + 1 < node.words.size()) declaration = is_declaration(node.words[i + 1].plain());
+  }
+}
+
+void Evaluator::expand_declaration(const Word& word, Command& command, const Flow& flow) {
+  Head head = head_of(word);
+  Declared declared;
+  declared.word = command.words.size();
+  declared.name = head.name;
+  declared.append = head.append;
+  declared.has_value = true;
+  declared.keyed = head.keyed;
+  Parts parts = value_parts(word, head, arena_);
+  Field shown;
+  shown.where = word.where;
+  std::string left(word.parts[0].text.substr(0, head.part == 0 ? head.after : word.parts[0].text.size()));
+  shown.pieces.push_back({.kind = Piece::Kind::literal, .quoted = true, .text = std::move(left)});
+  if (parts.size() == 1 && parts[0].kind == Part::Kind::array) {
+    declared.array = word.parts.begin() + (word.parts.size() - 1);
+    for (const Word& element : *parts[0].words) {
+      for (Field& field : expand(element, flow)) {
+        if (shown.pieces.size() < 256)
+          shown.pieces.insert(shown.pieces.end(), field.pieces.begin(), field.pieces.end());
+      }
+    }
+  } else {
+    Field value = expand_one(parts, Context::assignment, flow, word.where);
+    declared.value = value_of(value);
+    for (Piece& piece : value.pieces) {
+      bool join = piece.kind == Piece::Kind::literal;
+      if (join && shown.pieces.back().kind == Piece::Kind::literal) {
+        shown.pieces.back().text += piece.text;
+      } else {
+        shown.pieces.push_back(std::move(piece));
+      }
+    }
+  }
+  command.words.push_back(std::move(shown));
+  declared_.push_back(std::move(declared));
+}
+
+void Evaluator::take_redirects(const Seq<Redirection>& from, std::vector<Redirect>& to, const Flow& flow) {
+  for (const Redirection& redirect : from) to.push_back(take_redirect(redirect, flow));
+}
+
+Redirect Evaluator::take_redirect(const Redirection& from, const Flow& flow) {
+  using Kind = Redirection::Kind;
+  Redirect to;
+  to.where = from.where;
+  bool input = from.kind == Kind::read || from.kind == Kind::read_write || from.kind == Kind::here ||
+               from.kind == Kind::here_string || from.kind == Kind::duplicate_in;
+  to.fd = from.has_variable ? -1 : from.fd >= 0 ? from.fd : input ? 0 : 1;
+  if (from.has_variable) state_.make_unknown(from.variable.substr(0, from.variable.find('[')));
+  if (from.kind == Kind::here) {
+    to.kind = Redirect::Kind::here_text;
+    if (from.here->quoted) {
+      to.target = Field::literal(std::string(from.here->text), from.where);
+    } else {
+      to.target = expand_one(from.here->body, Context::quoted, flow, from.where);
+    }
+    return to;
+  }
+  if (from.kind == Kind::here_string) {
+    to.kind = Redirect::Kind::here_text;
+    to.target = expand_one(from.target.parts, Context::assignment, flow, from.where);
+    to.target.pieces.push_back({.kind = Piece::Kind::literal, .quoted = true, .text = "\n"});
+    return to;
+  }
+  std::vector<Field> fields = expand(from.target, flow);
+  if (fields.size() == 1) {
+    to.target = std::move(fields[0]);
+  } else {
+    // bash calls it ambiguous and runs nothing.
+    to.target.pieces.push_back({.kind = Piece::Kind::unknown, .text = "…"});
+    for (Field& field : fields) {
+      for (Piece& piece : field.pieces) to.target.pieces.push_back(std::move(piece));
+    }
+  }
+  to.target.where = from.target.where;
+  switch (from.kind) {
+    case Kind::read:
+      to.kind = Redirect::Kind::read;
+      break;
+    case Kind::write:
+    case Kind::clobber:
+      to.kind = Redirect::Kind::write;
+      break;
+    case Kind::append:
+      to.kind = Redirect::Kind::append;
+      break;
+    case Kind::read_write:
+      to.kind = Redirect::Kind::read_write;
+      break;
+    case Kind::both:
+      to.kind = Redirect::Kind::write, to.also_stderr = true;
+      break;
+    case Kind::both_append:
+      to.kind = Redirect::Kind::append, to.also_stderr = true;
+      break;
+    default: {
+      std::string text = to.target.text();
+      bool number = to.target.known() && !text.empty() && text.find_first_not_of("0123456789-") == std::string::npos &&
+                    text.find('-') >= text.size() - 1;
+      bool file = from.kind == Kind::duplicate_out && from.fd < 0 && !from.has_variable && !number;
+      to.kind = file ? Redirect::Kind::write : Redirect::Kind::duplicate;
+      to.also_stderr = file;
+      break;
+    }
+  }
+  return to;
+}
+
+Status Evaluator::assignments_only(const Node& node, Command& command, const Flow& flow) {
+  std::size_t before = script_.commands.size();
+  for (const Word& word : node.words) {
+    if (word.assignment) assign(word, command.assignments, flow, true);
+  }
+  bool nothing = command.assignments.empty() && command.redirects.empty();
+  if (nothing && node.words.empty()) return Status::success;
+  // $(<file) writes the file.
+  bool reads_file = command.assignments.empty() && node.words.empty() &&
+                    std::any_of(command.redirects.begin(), command.redirects.end(),
+                                [](const Redirect& r) { return r.kind == Redirect::Kind::read; });
+  command.kind = Command::Kind::builtin;
+  if (!nothing) emit(std::move(command), flow);
+  if (reads_file && flow.output != nullptr) flow.output->lose();
+  // The status is that of the last substitution.
+  bool ran = script_.commands.size() > before + 1;
+  return ran || !command.redirects.empty() || nothing ? Status::unknown : Status::success;
+}
+
+void Evaluator::assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply) {
+  Head head = head_of(word);
+  Assignment to;
+  to.name = head.name;
+  to.append = head.append;
+  to.indexed = head.keyed;
+  to.where = word.where;
+  Parts parts = value_parts(word, head, arena_);
+  if (!parts.empty() && parts.back().kind == Part::Kind::array) {
+    to.indexed = true;
+    to.value.where = word.where;
+    for (const Word& element : *parts.back().words) {
+      if (to.value.pieces.size() > 256) break;
+      for (Field& field : expand(element, flow)) {
+        if (!to.value.pieces.empty())
+          to.value.pieces.push_back({.kind = Piece::Kind::literal, .quoted = true, .text = " "});
+        for (Piece& piece : field.pieces) to.value.pieces.push_back(std::move(piece));
+      }
+    }
+    if (apply) store_array(parts.back(), head.name, head.append, flow);
+    out.push_back(std::move(to));
+    return;
+  }
+  to.value = expand_one(parts, Context::assignment, flow, word.where);
+  if (apply) {
+    Value value = value_of(to.value);
+    if (!head.keyed) {
+      store(head.name, std::nullopt, std::move(value), head.append);
+    } else if (head.part == 2) {
+      std::optional<std::string> key = subscript(word.parts[1].parts, state_.find(head.name), flow);
+      if (key) {
+        store(head.name, key, std::move(value), head.append);
+      } else {
+        state_.make_unknown(head.name);
+      }
+    } else {
+      state_.make_unknown(head.name);
+    }
+    if (state_.around.allexport && std::find(exported_.begin(), exported_.end(), to.name) == exported_.end()) {
+      exported_.push_back(to.name);
+    }
+  }
+  out.push_back(std::move(to));
+}
+
+void Evaluator::store_array(const Part& array, std::string_view name, bool append, const Flow& flow) {
+  const Variable* old = state_.find(name);
+  bool associative = old != nullptr && old->kind == Variable::Kind::associative;
+  bool starts_known =
+      !append || (old != nullptr && (old->kind == Variable::Kind::indexed || old->kind == Variable::Kind::unset));
+  bool odd_kind = old != nullptr && (old->integer || old->lower || old->upper || old->readonly || old->reference);
+  if (associative || !starts_known || odd_kind) {
+    for (const Word& word : *array.words) expand(word, flow);
+    if (old != nullptr && old->reference) return forget_everything();
+    return state_.make_unknown(name);
+  }
+  Variable next = old == nullptr ? Variable{} : *old;
+  if (!append) next.elements.clear();
+  next.value = {};
+  next.kind = Variable::Kind::indexed;
+  long long index = next.elements.empty() ? 0 : std::stoll(next.elements.rbegin()->first) + 1;
+  bool known = true;
+  for (const Word& word : *array.words) {
+    if (word.assignment) {
+      known = false;
+      continue;
+    }
+    for (const Field& field : expand(word, flow)) {
+      // An unquoted unknown or a pattern may be any number of elements.
+      for (const Piece& piece : field.pieces) {
+        bool fixed = piece.kind == Piece::Kind::literal ||
+                     (piece.quoted && piece.kind != Piece::Kind::glob && piece.variable != "@");
+        known = known && fixed;
+      }
+      next.elements[array_key(index++)] = value_of(field);
+      if (next.elements.size() > 1024) known = false;
+    }
+    if (!known) break;
+  }
+  if (!known) return state_.make_unknown(name);
+  state_.set(name, std::move(next));
+}
+
+std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
+  command.conditional = flow.conditional;
+  command.background = flow.background;
+  command.in_substitution = flow.substitution;
+  command.directory = state_.around.directory;
+  take_stdin(command, flow);
+  for (const RedirectScope* scope = flow.redirects; scope != nullptr; scope = scope->outer) {
+    copied_ += scope->redirects.size() + 1;
+    if (copied_ > max_copied) break;
+    command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
+  }
+  for (const RedirectScope* scope = lasting_now_; scope != nullptr; scope = scope->outer) {
+    copied_ += scope->redirects.size() + 1;
+    if (copied_ > max_copied) break;
+    command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
+  }
+  if (!exported_.empty()) add_exported(command);
+  if (copied_ > max_copied)
+    odd(Oddity::Kind::limit, "more redirects, pipes and exports than are followed", command.where);
+  auto index = static_cast<std::uint32_t>(script_.commands.size());
+  script_.commands.push_back(std::move(command));
+  if (flow.output != nullptr && script_.commands.back().kind != Command::Kind::compound)
+    flow.output->commands.push_back(index);
+  return index;
+}
+
+void Evaluator::take_stdin(Command& command, const Flow& flow) {
+  bool own = false;
+  for (const Redirect& redirect : command.redirects) {
+    if (redirect.fd != 0) continue;
+    own = true;
+    command.input = redirect.kind == Redirect::Kind::here_text && redirect.target.known()
+                        ? std::optional(redirect.target.text())
+                        : std::nullopt;
+  }
+  if (own) return;
+  if (flow.piped_from != nullptr) {
+    copied_ += flow.piped_from->size();
+    if (copied_ <= max_copied) command.piped_from = *flow.piped_from;
+  }
+  if (flow.input == nullptr || !flow.input->text || command.kind == Command::Kind::compound) return;
+  copied_ += flow.input->text->size() / 16;
+  if (copied_ <= max_copied) command.input = flow.input->text;
+  if (command.kind == Command::Kind::function) return;
+  bool leaves_it =
+      command.kind == Command::Kind::builtin && (command.words.empty() || !reads_stdin(command.words[0].text()));
+  if (!leaves_it) flow.input->text = std::nullopt;
+}
+
+void Evaluator::add_exported(Command& command) {
+  for (const std::string& name : exported_) {
+    const Variable* variable = state_.find(name);
+    if (variable == nullptr || !variable->exported) continue;
+    ++copied_;
+    if (copied_ > max_copied) return;
+    Assignment assignment;
+    assignment.name = name;
+    Looked looked = look_up(name);
+    if (looked.kind == Looked::Kind::unset) continue;
+    if (looked.value.known) {
+      assignment.value = Field::literal(looked.value.text);
+    } else {
+      assignment.value.pieces = looked.value.pieces;
+    }
+    command.exported.push_back(std::move(assignment));
+  }
+}
+
+Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow) {
+  const Field& first = command.words[0];
+  bool known = first.known();
+  std::string name = known ? first.text() : std::string();
+  // With a slash it can only be a file.
+  bool path = (known ? name : first.prefix()).find('/') != std::string::npos;
+  const Variable* function =
+      known && !path && state_.functions() > 0 ? state_.find(State::function_key(name)) : nullptr;
+  bool is_function = function != nullptr && function->kind == Variable::Kind::function;
+  bool is_bash_builtin = known && !path && is_builtin(name);
+  if (is_function) {
+    command.kind = Command::Kind::function;
+  } else if (is_bash_builtin) {
+    command.kind = Command::Kind::builtin;
+  }
+  // What VAR=value does before a builtin or function holds while it runs.
+  bool temporary = is_function || is_bash_builtin;
+  std::vector<State::Change> before;
+  for (const Word& word : node.words) {
+    if (!word.assignment) break;
+    if (temporary) {
+      std::string variable(head_of(word).name);
+      const Variable* old = state_.find(variable);
+      before.push_back({variable, old == nullptr ? Variable{.kind = Variable::Kind::function} : *old});
+    }
+    assign(word, command.assignments, flow, temporary);
+  }
+  const Node* body = is_function ? function->body : nullptr;
+  std::uint32_t index = emit(std::move(command), flow);
+  Status status = Status::unknown;
+  if (is_function) {
+    status = call_function(body, index, flow);
+  } else if (is_bash_builtin) {
+    status = builtin(name, index, 0, flow);
+  } else if (!known && !path) {
+    forget_everything();
+    if (flow.output != nullptr) flow.output->lose();
+  } else {
+    write_output(index, flow);
+  }
+  for (State::Change& change : before) {
+    if (change.value.kind == Variable::Kind::function) {
+      state_.make_unknown(change.name);
+    } else {
+      state_.set(change.name, std::move(change.value));
+    }
+  }
+  return status;
+}
+
+Status Evaluator::call_function(const Node* body, std::uint32_t index, const Flow& flow) {
+  std::string name = script_.commands[index].words[0].text();
+  Span where = script_.commands[index].where;
+  if (is_builtin(name) || is_well_known(name)) odd(Oddity::Kind::shadowed, name, where);
+  auto give_up = [&] {
+    forget_everything();
+    if (flow.output != nullptr) flow.output->lose();
+    return Status::unknown;
+  };
+  if (body == nullptr) return give_up();
+  for (std::size_t i = calls_.size(); i-- > 0;) {
+    if (calls_[i].name != name) continue;
+    bool forks = flow.piped;
+    odd(forks ? Oddity::Kind::fork_bomb : Oddity::Kind::recursion, name, where);
+    return give_up();
+  }
+  if (calls_.size() >= max_calls) {
+    odd(Oddity::Kind::limit, "functions that call functions too deeply", where);
+    return give_up();
+  }
+  auto positional = std::make_shared<std::vector<Value>>();
+  bool fixed = true;
+  const std::vector<Field>& words = script_.commands[index].words;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    for (const Piece& piece : words[i].pieces) {
+      bool one = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::number ||
+                 (piece.quoted && piece.variable != "@");
+      fixed = fixed && one;
+    }
+    positional->push_back(value_of(words[i]));
+  }
+  Surroundings outer = state_.around;
+  state_.around.positional = fixed ? std::move(positional) : nullptr;
+  // Redirects of the call hold for the body too.
+  RedirectScope scope;
+  scope.redirects = script_.commands[index].redirects;
+  Flow inner = flow;
+  inner.redirects = &scope;
+  Input here;
+  if (script_.commands[index].input) {
+    here.text = script_.commands[index].input;
+    inner.input = &here;
+  }
+  Output elsewhere;
+  bool uncertain = false;
+  if (writes_elsewhere(script_.commands[index], flow, uncertain)) inner.output = &elsewhere;
+  if (uncertain && flow.output != nullptr) flow.output->lose();
+  calls_.push_back({.name = name});
+  ++repeating_;
+  Status status = node(*body, inner);
+  --repeating_;
+  Call call = std::move(calls_.back());
+  calls_.pop_back();
+  if (call.returned) {
+    for (const std::string& changed : state_.changed_since(*call.returned)) state_.make_unknown(changed);
+    if (flow.output != nullptr) flow.output->lose();
+    status = Status::unknown;
+    state_.around.directory = state_.around.directory == outer.directory ? outer.directory : std::nullopt;
+  }
+  for (std::size_t i = call.locals.size(); i-- > 0;) {
+    State::Change& local = call.locals[i];
+    if (local.value.kind == Variable::Kind::function) {
+      state_.make_unknown(local.name);
+    } else {
+      state_.set(local.name, std::move(local.value));
+    }
+  }
+  state_.around.positional = outer.positional;
+  if (state_.around.environment_unknown && !outer.environment_unknown) state_.around.positional = outer.positional;
+  return status;
+}
+
+bool Evaluator::writes_elsewhere(const Command& command, const Flow& /*flow*/, bool& uncertain) const {
+  bool elsewhere = false;
+  for (const Redirect& redirect : command.redirects) {
+    bool stdout_file = redirect.fd == 1 || redirect.also_stderr;
+    if (!stdout_file) {
+      if (redirect.fd == -1) uncertain = true;
+      continue;
+    }
+    std::string target = redirect.target.text();
+    bool file = redirect.kind == Redirect::Kind::write || redirect.kind == Redirect::Kind::append ||
+                redirect.kind == Redirect::Kind::read_write;
+    bool plain = redirect.target.known() &&
+                 (target == "/dev/null" || (!target.starts_with("/dev/") && !target.starts_with("/proc/")));
+    if (file && plain) {
+      elsewhere = true;
+    } else {
+      uncertain = true;
+    }
+  }
+  return elsewhere;
+}
+
+// What a command whose doing is computed writes, for the pipe or substitution that reads it.
+void Evaluator::write_output(std::uint32_t index, const Flow& flow) {
+  if (flow.output == nullptr) return;
+  const Command& command = script_.commands[index];
+  bool uncertain = false;
+  bool elsewhere = writes_elsewhere(command, flow, uncertain);
+  if (uncertain) return flow.output->lose();
+  if (elsewhere) return;
+  if (!flow.output->known) return;
+  bool path_changed =
+      command.kind == Command::Kind::program &&
+      (state_.find("PATH") != nullptr || !command.assignments.empty() || state_.around.environment_unknown);
+  std::vector<std::string> arguments;
+  for (const Field& word : command.words) {
+    if (!word.known()) return flow.output->lose();
+    arguments.push_back(word.text());
+  }
+  std::optional<std::string> text;
+  if (!path_changed) text = pure_output(arguments, command.input);
+  if (!text || flow.output->text.size() + text->size() > max_known_text) return flow.output->lose();
+  flow.output->add(*text);
+}
+
+}  // namespace cordon::shell

@@ -1,0 +1,142 @@
+#include "shell/state.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cordon::shell {
+
+Value Value::unknown(std::string source, std::string variable) {
+  Value value;
+  value.known = false;
+  value.pieces.push_back({.kind = Piece::Kind::unknown, .text = std::move(source), .variable = std::move(variable)});
+  return value;
+}
+
+Value Value::number(std::string source, std::string variable) {
+  Value value = unknown(std::move(source), std::move(variable));
+  value.pieces.front().kind = Piece::Kind::number;
+  return value;
+}
+
+bool Variable::same_as(const Variable& other) const {
+  return kind == other.kind && exported == other.exported && integer == other.integer && lower == other.lower &&
+         upper == other.upper && readonly == other.readonly && reference == other.reference && value == other.value &&
+         elements == other.elements && body == other.body;
+}
+
+const Variable* State::find(std::string_view name) const {
+  if (names_.empty()) return nullptr;
+  auto found = names_.find(name);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+void State::set(std::string_view name, Variable variable) {
+  variable.changed = ++clock_;
+  if (variable.kind == Variable::Kind::function) ++functions_;
+  auto found = names_.find(name);
+  if (found == names_.end()) {
+    journal_.push_back({std::string(name), std::nullopt});
+    names_.emplace(std::string(name), std::move(variable));
+  } else {
+    journal_.push_back({std::string(name), std::move(found->second)});
+    found->second = std::move(variable);
+  }
+}
+
+State::Changes State::take_back(std::size_t mark) {
+  Changes changes;
+  while (journal_.size() > mark) {
+    Undo undo = std::move(journal_.back());
+    journal_.pop_back();
+    auto found = names_.find(undo.name);
+    if (found == names_.end()) continue;
+    // The last change of a name comes off first and is the one that counts.
+    bool seen = false;
+    if (changes.size() < 8) {
+      seen = std::any_of(changes.begin(), changes.end(), [&](const Change& c) { return c.name == undo.name; });
+      if (!seen) changes.push_back({undo.name, found->second});
+    } else {
+      changes.push_back({undo.name, found->second});
+    }
+    if (undo.before) {
+      found->second = std::move(*undo.before);
+    } else {
+      names_.erase(found);
+    }
+  }
+  if (changes.size() > 8) {
+    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.name < b.name; });
+    changes.erase(
+        std::unique(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.name == b.name; }),
+        changes.end());
+  }
+  return changes;
+}
+
+std::vector<std::string> State::changed_since(std::size_t mark) const {
+  std::set<std::string> names;
+  for (std::size_t i = mark; i < journal_.size(); ++i) names.insert(journal_[i].name);
+  return {names.begin(), names.end()};
+}
+
+void State::join(const std::vector<Changes>& courses) {
+  std::map<std::string_view, std::vector<const Variable*>> touched;
+  for (std::size_t i = 0; i < courses.size(); ++i) {
+    for (const Change& change : courses[i]) {
+      auto& values = touched[change.name];
+      values.resize(courses.size(), nullptr);
+      values[i] = &change.value;
+    }
+  }
+  for (auto& [name, values] : touched) {
+    const Variable* base = find(name);
+    Variable unset;
+    if (base == nullptr) base = &unset;
+    bool was_there = base != &unset;
+    const Variable* first = nullptr;
+    bool agree = true, exported = false, function = false;
+    for (const Variable* value : values) {
+      // A course that did not touch a name we know nothing of leaves it unknown.
+      if (value == nullptr && !was_there) agree = false;
+      const Variable* actual = value == nullptr ? base : value;
+      exported = exported || actual->exported;
+      function = function || actual->kind == Variable::Kind::function;
+      if (first == nullptr) first = actual;
+      agree = agree && first->same_as(*actual);
+    }
+    if (agree) {
+      set(name, Variable(*first));
+      continue;
+    }
+    Variable either;
+    either.kind = function ? Variable::Kind::function : Variable::Kind::unknown;
+    either.exported = exported;
+    set(name, std::move(either));
+  }
+}
+
+void State::make_unknown(std::string_view name) {
+  const Variable* old = find(name);
+  Variable unknown;
+  unknown.kind =
+      old != nullptr && old->kind == Variable::Kind::function ? Variable::Kind::function : Variable::Kind::unknown;
+  unknown.exported = old != nullptr && old->exported;
+  set(name, std::move(unknown));
+}
+
+void State::make_all_unknown() {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : names_) {
+    bool already = variable.kind == Variable::Kind::unknown ||
+                   (variable.kind == Variable::Kind::function && variable.body == nullptr);
+    if (!already) names.push_back(name);
+  }
+  for (const std::string& name : names) make_unknown(name);
+  around.environment_unknown = true;
+  around.positional = nullptr;
+  around.directory = std::nullopt;
+  around.options_unknown = true;
+  around.zero = Value::unknown("$0");
+}
+
+}  // namespace cordon::shell

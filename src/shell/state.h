@@ -1,0 +1,107 @@
+// What is known about the shell's variables and functions at one point of a script. Every change is journaled, so that
+// a branch can be taken back and compared with another at the cost of what it changed, not of all there is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/script.h"
+#include "shell/syntax.h"
+
+namespace cordon::shell {
+
+/// A text that is known, or known in pieces. An unknown value is one unknown piece.
+struct Value {
+  bool known = true;
+  std::string text;           // where known
+  std::vector<Piece> pieces;  // where not
+
+  static Value of(std::string text) { return {true, std::move(text), {}}; }
+  static Value unknown(std::string source, std::string variable = {});
+  static Value number(std::string source, std::string variable = {});
+  bool operator==(const Value&) const = default;
+};
+
+struct Variable {
+  enum class Kind : std::uint8_t { unset, scalar, indexed, associative, unknown, function };
+  Kind kind = Kind::unset;
+  bool exported = false;
+  bool integer = false;
+  bool lower = false;
+  bool upper = false;
+  bool readonly = false;
+  bool reference = false;  // declare -n: not followed, so unknown
+  Value value;
+  std::map<std::string, Value> elements;  // arrays; indices are padded so that they sort as numbers
+  const Node* body = nullptr;             // of a function; null: one that may or may not be defined
+  std::uint64_t changed = 0;
+  bool same_as(const Variable& other) const;
+};
+
+/// The part of the state that is small enough to copy.
+struct Surroundings {
+  std::shared_ptr<const std::vector<Value>> positional;  // null: unknown
+  Value zero;                                            // $0
+  std::optional<std::string> directory = std::string();
+  bool environment_unknown = false;  // anything may have been set
+  bool noglob = false;
+  bool options_unknown = false;
+  bool no_brace_expansion = false;
+  bool lastpipe = false;
+  bool allexport = false;
+  bool operator==(const Surroundings&) const = default;
+};
+
+class State {
+ public:
+  struct Change {
+    std::string name;
+    Variable value;
+  };
+  using Changes = std::vector<Change>;
+
+  Surroundings around;
+
+  const Variable* find(std::string_view name) const;
+  void set(std::string_view name, Variable variable);
+  std::size_t mark() const { return journal_.size(); }
+  /// Undoes everything since the mark and returns what it had become.
+  Changes take_back(std::size_t mark);
+  /// The names changed since the mark.
+  std::vector<std::string> changed_since(std::size_t mark) const;
+  /// One of several courses was taken: keeps what they agree on.
+  void join(const std::vector<Changes>& courses);
+  void make_unknown(std::string_view name);
+  void make_all_unknown();
+  std::uint64_t now() const { return clock_; }
+  std::size_t functions() const { return functions_; }
+
+  template <class F>
+  void for_each(F visit) const {
+    for (const auto& [name, variable] : names_) visit(name, variable);
+  }
+
+  static std::string function_key(std::string_view name) { return std::string("()").append(name); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  struct Undo {
+    std::string name;
+    std::optional<Variable> before;
+  };
+  std::unordered_map<std::string, Variable, Hash, std::equal_to<>> names_;
+  std::vector<Undo> journal_;
+  std::uint64_t clock_ = 0;
+  std::size_t functions_ = 0;
+};
+
+}  // namespace cordon::shell
