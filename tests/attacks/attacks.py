@@ -30,6 +30,8 @@ def parse_arguments():
     parser.add_argument("--bin", default=os.environ.get("CORDON_BIN", "build/release/bin"))
     parser.add_argument("--sandbox-run", help="another build of sandbox_run (the mutation run uses this)")
     parser.add_argument("--only", action="append", default=[], help="only attacks whose name holds this")
+    parser.add_argument("--exact", action="store_true", help="--only names whole attacks")
+    parser.add_argument("--without", action="append", default=[], help="a layer to switch off in the L columns")
     parser.add_argument("--columns", default="", help="e.g. bare,bwrap,L0,L4 (default: all)")
     parser.add_argument("--principals", default="user,root")
     parser.add_argument("--json", help="write all results there")
@@ -53,7 +55,7 @@ def make_columns(arguments, groups, sandbox_run):
         if os.path.exists("/usr/bin/bwrap"):
             columns.append(launchers.bubblewrap(principal, groups))
         if sandbox_run:
-            columns += [launchers.native(level, principal, groups, sandbox_run) for level in launchers.LEVELS
+            columns += [launchers.native(level, principal, groups, sandbox_run, arguments.without) for level in launchers.LEVELS
                         if principal == "root" or level != "L3"]
     wanted = [name for name in arguments.columns.split(",") if name]
     return [column for column in columns if not wanted or column.name in wanted]
@@ -87,9 +89,9 @@ def title(column):
     return f"{column.name}/{column.principal}"
 
 
-def run_probes(column, workspace, results, only):
+def run_probes(column, workspace, results, arguments):
     # Those of the terminal say nothing without one: terminal.py runs them.
-    names = [name for name in results.probes if matches(name, only) and name not in terminal.PROBES]
+    names = [name for name in results.probes if matches(name, arguments) and name not in terminal.PROBES]
     if not names:
         return
     command = [f"{workspace.path}/attack_probe", *names, *workspace.arguments()]
@@ -103,8 +105,10 @@ def run_probes(column, workspace, results, only):
                     (True, "-", str(report.get("error") or report)[:200]))
 
 
-def matches(name, only):
-    return not only or any(part in name for part in only)
+def matches(name, arguments):
+    if not arguments.only:
+        return True
+    return name in arguments.only if arguments.exact else any(part in name for part in arguments.only)
 
 
 def run_column(column, results, arguments, programs):
@@ -115,12 +119,12 @@ def run_column(column, results, arguments, programs):
         return
     results.columns.append(title(column))
     before = decoys.host_state(column.groups, workspace)
-    run_probes(column, workspace, results, arguments.only)
+    run_probes(column, workspace, results, arguments)
     settled = decoys.wait_for_same(before, column.groups, workspace)
     if settled:
         results.changed.setdefault(title(column), []).extend(settled)
     for scenario in [] if arguments.probes_only else scenarios.all_scenarios(arguments.deep):
-        if matches(scenario.name, arguments.only) and scenario.applies(column):
+        if matches(scenario.name, arguments) and scenario.applies(column):
             run_scenario(scenario, column, results, programs)
     workspace.remove()
 

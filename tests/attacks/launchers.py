@@ -122,5 +122,5 @@ LEVELS = {
 }
 
 
-def native(level, principal, groups, sandbox_run):
-    return Native(level, principal, groups, sandbox_run, LEVELS[level])
+def native(level, principal, groups, sandbox_run, without=()):
+    return Native(level, principal, groups, sandbox_run, LEVELS[level] + list(without))

@@ -1,6 +1,7 @@
 #include "sandbox/native/id_mapped.h"
 
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,7 +29,10 @@ Result<Fd> mapped(int source, int user_namespace, unsigned recursive) {
   long tree = raw::open_tree(source, "", flags);
   if (tree < 0) return fail(Fault::unavailable, "open_tree: {}", std::strerror(static_cast<int>(-tree)));
   Fd result(static_cast<int>(tree));
+  // Private: a copy of a shared mount stays its peer, and what is mounted on it in the sandbox would appear on the
+  // host.
   const raw::MountAttributes attributes{.set = raw::mount_id_mapped,
+                                        .propagation = MS_PRIVATE,
                                         .user_namespace = static_cast<std::uint64_t>(user_namespace)};
   long set = raw::mount_setattr(result.get(), "", raw::at_empty_path | recursive, attributes);
   if (set < 0) return fail(Fault::unavailable, "mount_setattr: {}", std::strerror(static_cast<int>(-set)));
