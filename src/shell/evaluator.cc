@@ -50,9 +50,20 @@ bool Evaluator::within_limits(Span where) {
   return true;
 }
 
-void Evaluator::run() {
+void Evaluator::note_abort() {
+  ++doubts_;
+  if (aborted_) return;
+  aborted_ = state_.mark();
+  abort_around_ = state_.around;
+}
+
+std::size_t Evaluator::run() {
   Parser parser(script_.text, arena_, limits_, dialect_);
-  while (List* unit = parser.next_unit()) list(*unit, {});
+  std::size_t unit_begin = 0;
+  while (List* unit = parser.next_unit()) {
+    as_unit([&] { list(*unit, {}); });
+    if (!parser.failed()) unit_begin = parser.position();
+  }
   if (parser.failed()) {
     script_.understood = false;
     script_.trouble = parser.trouble().what;
@@ -63,6 +74,7 @@ void Evaluator::run() {
     script_.trouble_at = late->where;
   }
   run_traps();
+  return unit_begin;
 }
 
 // Text that the shell reads while it runs: eval, source, a trap.
@@ -76,7 +88,7 @@ void Evaluator::run_text(std::string_view text, const Flow& flow, Span where) {
   ++repeating_;
   Parser parser(arena_.copy(text), arena_, limits_, dialect_);
   parser.pin(where);
-  while (List* unit = parser.next_unit()) list(*unit, flow);
+  while (List* unit = parser.next_unit()) as_unit([&] { list(*unit, flow); });
   if (parser.failed() || parser.late_trouble() != nullptr) {
     const Trouble& trouble = parser.failed() ? parser.trouble() : *parser.late_trouble();
     if (script_.understood) {
@@ -101,6 +113,9 @@ void Evaluator::merge(const Surroundings& other) {
   here.options_unknown = here.options_unknown || other.options_unknown || here.noglob != other.noglob ||
                          here.no_brace_expansion != other.no_brace_expansion;
   here.lastpipe = here.lastpipe || other.lastpipe;
+  here.allexport = here.allexport || other.allexport;
+  here.errexit = here.errexit || other.errexit;
+  here.nounset = here.nounset || other.nounset;
 }
 
 Status Evaluator::list(const List& list, const Flow& flow) {
@@ -205,12 +220,14 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
       inner.input = held.get();
     }
     bool keeps = last && state_.around.lastpipe;
+    std::uint64_t doubts = doubts_;
     auto run_stage = [&] { status = node(*pipeline.stages[i], inner); };
     if (keeps) {
       maybe(run_stage);
     } else {
       in_subshell(run_stage);
     }
+    if (doubts_ != doubts) output.lose();
     if (last) break;
     from = std::move(output.commands);
     held = std::make_unique<Input>();
@@ -227,7 +244,7 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
     case Node::Kind::function: {
       Variable function;
       function.kind = Variable::Kind::function;
-      function.body = node.inner;
+      function.bodies = {node.inner};
       state_.set(State::function_key(node.name), std::move(function));
       return Status::success;
     }

@@ -61,13 +61,12 @@ class Evaluator {
  public:
   Evaluator(Script& script, Arena& arena, Limits& limits, const ShellState& given);
 
-  /// Reads and evaluates the whole text of the script.
-  void run();
+  /// Reads and evaluates the whole text of the script. Returns how far reading came.
+  std::size_t run();
 
  private:
   struct Call {
-    std::string name;
-    bool piped = false;
+    const Node* body;
     std::optional<std::size_t> returned;  // journal mark of the first return
     std::vector<State::Change> locals;    // what local names were before
   };
@@ -129,10 +128,12 @@ class Evaluator {
   Status simple(const Node& node, const Flow& flow);
   Status assignments_only(const Node& node, Command& command, const Flow& flow);
   Status dispatch(Command& command, const Node& node, const Flow& flow);
-  Status call_function(const Node* body, std::uint32_t index, const Flow& flow);
+  Status call_function(const Variable& function, std::uint32_t index, const Flow& flow);
+  Status run_body(const Node& body, std::uint32_t index, const Flow& flow);
   Status builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   Status effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void expand_words(const Node& node, Command& command, const Flow& flow);
+  void expand_declarations(const Word& word, Command& command, const Flow& flow);
   void expand_declaration(const Word& word, Command& command, const Flow& flow);
   void take_redirects(const Seq<Redirection>& from, std::vector<Redirect>& to, const Flow& flow);
   Redirect take_redirect(const Redirection& from, const Flow& flow);
@@ -213,6 +214,9 @@ class Evaluator {
   void forget(const Assigned& assigned);
 
   void odd(Oddity::Kind kind, std::string detail, Span where);
+  void note_abort();
+  template <class F>
+  void as_unit(F body);
   bool within_limits(Span where);
 
   Script& script_;
@@ -234,6 +238,9 @@ class Evaluator {
   std::uint32_t repeating_ = 0;
   std::uint64_t copied_ = 0;  // entries copied into commands
   bool limited_ = false;
+  std::optional<std::size_t> aborted_;   // journal mark of the first expansion that may end the unit
+  std::optional<Surroundings> abort_around_;
+  std::uint64_t doubts_ = 0;             // how often something might have ended its shell early
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {
@@ -253,6 +260,21 @@ void Evaluator::in_subshell(F body) {
   state_.take_back(mark);
   state_.around = std::move(before);
   lasting_now_ = lasting;
+}
+
+// An expansion that fails ends what bash read together with it. What that would have changed may then not have changed.
+template <class F>
+void Evaluator::as_unit(F body) {
+  std::optional<std::size_t> outer = std::exchange(aborted_, std::nullopt);
+  std::optional<Surroundings> outer_around = std::exchange(abort_around_, std::nullopt);
+  body();
+  if (aborted_) {
+    for (const std::string& name : state_.changed_since(*aborted_)) state_.make_unknown(name);
+    merge(*abort_around_);
+    if (!outer) outer = aborted_, outer_around = abort_around_;
+  }
+  aborted_ = outer;
+  abort_around_ = outer_around;
 }
 
 // Something that may run or not: afterwards only what it left alone is known.

@@ -1,6 +1,8 @@
 #include "shell/read.h"
 
 #include "shell/evaluator.h"
+#include "shell/invisible.h"
+#include "shell/salvage.h"
 
 namespace cordon::shell {
 namespace {
@@ -26,7 +28,10 @@ Script read(std::string_view text, const ShellState& state) {
   Arena arena;
   Limits limits;
   limits.max_reread = 4 * text.size() + 65536;
-  Evaluator(script, arena, limits, state).run();
+  note_invisible(script);
+  std::size_t read_to = Evaluator(script, arena, limits, state).run();
+  // Deny rules must see what stands behind a mistake, too.
+  if (!script.understood) salvage(script, read_to);
   // No program can be given a NUL: what bash would see ends before it.
   if (nul != std::string_view::npos) {
     auto at = static_cast<std::uint32_t>(nul);
