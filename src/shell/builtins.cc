@@ -44,6 +44,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
   if (name == "exec") return exec_builtin(index, flow);
   if (name == "command" || name == "builtin") return wrapped_builtin(name, index, first, flow);
   if (name == "return") {
+    ++leaves_;
     if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.mark();
     return Status::unknown;
   }
@@ -71,6 +72,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
     return Status::unknown;
   }
   if (name == "exit") ++doubts_;
+  if (name == "exit" || name == "break" || name == "continue") ++leaves_;
   bool silent = name == "test" || name == "[" || name == "break" || name == "continue" || name == "exit" ||
                 name == "hash" || name == "umask" || name == "disown" || name == "kill";
   if (!silent && flow.output != nullptr) flow.output->lose();
@@ -602,6 +604,8 @@ void Evaluator::run_traps() {
 Status Evaluator::exec_builtin(std::uint32_t index, const Flow& flow) {
   const Command& command = script_.commands[index];
   if (command.words.size() > 1) {
+    ++leaves_;
+    ++doubts_;
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   }

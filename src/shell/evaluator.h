@@ -103,6 +103,7 @@ class Evaluator {
   Status item(const Item& item, const Flow& flow);
   Status pipeline(const Pipeline& pipeline, const Flow& flow);
   Status node(const Node& node, const Flow& flow);
+  static bool is_whole(const Node& node);
   Status compound(const Node& node, const Flow& flow);
   Status subshell(const List& list, const Flow& flow);
   Status if_node(const Node& node, const Flow& flow);
@@ -163,7 +164,8 @@ class Evaluator {
   Status printf_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status wrapped_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void unknown_names(std::uint32_t index, std::size_t first);
-  void forget_everything() { state_.make_all_unknown(); }
+  // Whatever ran may also have left the loop around it.
+  void forget_everything() { ++leaves_, ++doubts_, state_.make_all_unknown(); }
 
   // Words.
   std::vector<Field> expand(const Word& word, const Flow& flow);
@@ -238,9 +240,10 @@ class Evaluator {
   std::uint32_t repeating_ = 0;
   std::uint64_t copied_ = 0;  // entries copied into commands
   bool limited_ = false;
-  std::optional<std::size_t> aborted_;   // journal mark of the first expansion that may end the unit
+  std::optional<std::size_t> aborted_;  // journal mark of the first expansion that may end the unit
   std::optional<Surroundings> abort_around_;
-  std::uint64_t doubts_ = 0;             // how often something might have ended its shell early
+  std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
+  std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {

@@ -83,13 +83,19 @@ Field Evaluator::expand_one(const Parts& parts, Context context, const Flow& flo
   bool ifs_known = separators(ifs);
   builder.separators(ifs_known, ifs);
   expand_parts(parts, builder, flow);
-  return builder.finish_one(where);
+  Field field = builder.finish_one(where);
+  // A text of that size is as good as unknown, and may be on its way to being copied into the next.
+  bool grown =
+      context == Context::assignment && field.pieces.size() == 1 && field.pieces[0].text.size() > max_known_text;
+  if (grown) field.pieces[0] = {.kind = Piece::Kind::unknown, .quoted = true, .text = "…"};
+  return field;
 }
 
 Value Evaluator::expand_value(const Parts& parts, Context context, const Flow& flow) {
   Field field = expand_one(parts, context, flow, {});
   Value value;
   if (field.known()) return Value::of(field.text());
+  if (field.pieces.size() > 64) return Value::unknown("…");
   value.known = false;
   value.pieces = std::move(field.pieces);
   return value;

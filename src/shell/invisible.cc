@@ -48,7 +48,8 @@ const char* invisible(std::uint32_t code) {
 
 // Letters that are drawn like Latin ones, and forms of Latin letters that programs' names do not have.
 bool looks_latin(std::uint32_t code) {
-  bool greek = code >= 0x370 && code < 0x400, cyrillic = code >= 0x400 && code < 0x530, armenian = code >= 0x530 && code < 0x590;
+  bool greek = code >= 0x370 && code < 0x400, cyrillic = code >= 0x400 && code < 0x530,
+       armenian = code >= 0x530 && code < 0x590;
   bool wide = code >= 0xff01 && code <= 0xff5e, mathematical = code >= 0x1d400 && code <= 0x1d7ff;
   bool letterlike = code >= 0x2100 && code <= 0x214f, cherokee = code >= 0x13a0 && code <= 0x13ff;
   return greek || cyrillic || armenian || wide || mathematical || letterlike || cherokee;
@@ -66,9 +67,10 @@ void note(Script& script, std::string detail, std::size_t at, std::uint32_t size
 
 void note_invisible(Script& script) {
   std::string_view text = script.text;
-  bool ordinary = std::all_of(text.begin(), text.end(), [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; });
+  bool ordinary =
+      std::all_of(text.begin(), text.end(), [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; });
   if (ordinary) return;
-  bool name = true;        // in the first word after a separator
+  bool name = true;  // in the first word after a separator
   for (std::size_t i = 0; i < text.size();) {
     Character character = decode(text.substr(i));
     char c = text[i];
@@ -82,7 +84,8 @@ void note_invisible(Script& script) {
     if (const char* what = c == '\n' || c == '\t' ? nullptr : invisible(character.code)) {
       note(script, fmt::format("{} (U+{:04X})", what, character.code), i, character.size);
     } else if (name && character.code >= 0x80 && looks_latin(character.code)) {
-      note(script, fmt::format("a letter in a command's name that only looks Latin (U+{:04X})", character.code), i, character.size);
+      note(script, fmt::format("a letter in a command's name that only looks Latin (U+{:04X})", character.code), i,
+           character.size);
     }
     i += character.size;
   }

@@ -68,7 +68,8 @@ void Evaluator::expand_parameter(const Part& part, Builder& builder, const Flow&
   const Parameter& parameter = *part.parameter;
   auto give_up = [&] {
     side_effects(parameter, flow);
-    builder.unknown_list({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
+    builder.unknown_list(
+        {.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
   };
   if (!parameter.trouble.empty()) note_abort();
   if (!parameter.trouble.empty() || ++depth_ > 1200) {
@@ -154,7 +155,8 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   auto give_up = [&](Piece::Kind kind) {
     side_effects(parameter, flow);
     Piece piece{.kind = kind, .text = source_of(part), .variable = std::string(parameter.name)};
-    which == '@' && kind == Piece::Kind::unknown ? builder.unknown_list(std::move(piece)) : builder.unknown(std::move(piece));
+    which == '@' && kind == Piece::Kind::unknown ? builder.unknown_list(std::move(piece))
+                                                 : builder.unknown(std::move(piece));
   };
   if (!values) return give_up(parameter.length ? Piece::Kind::number : Piece::Kind::unknown);
   if (parameter.length) return builder.value(Value::of(std::to_string(values->size())));

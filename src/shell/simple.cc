@@ -65,6 +65,8 @@ Parts value_parts(const Word& word, const Head& head, Arena& arena) {
 
 Value Evaluator::value_of(const Field& field) const {
   if (field.known()) return Value::of(field.text());
+  // Values built from values would grow without end: x=$x$x.
+  if (field.pieces.size() > 64) return Value::unknown("…");
   Value value;
   value.known = false;
   value.pieces = field.pieces;

@@ -136,8 +136,8 @@ void State::make_unknown(std::string_view name) {
 void State::make_all_unknown() {
   std::vector<std::string> names;
   for (const auto& [name, variable] : names_) {
-    bool already = variable.kind == Variable::Kind::unknown ||
-                   (variable.kind == Variable::Kind::function && !variable.certain);
+    bool already =
+        variable.kind == Variable::Kind::unknown || (variable.kind == Variable::Kind::function && !variable.certain);
     if (!already) names.push_back(name);
   }
   for (const std::string& name : names) make_unknown(name);
