@@ -35,7 +35,7 @@ struct Tree {
   Dialect dialect;
   List all;
   bool failed = false;
-  bool late = false;   // a part that bash would refuse when it gets there
+  bool late = false;  // a part that bash would refuse when it gets there
   std::string trouble;
 
   explicit Tree(std::string_view text) {
@@ -144,13 +144,14 @@ int compare(const std::vector<std::string>& scripts) {
         return read_by_us(t).valid == reading.valid && read_by_bash(file, t) == bash && explanation(file, t) == nullptr;
       };
       std::string small = shrink(text, differs);
-      std::cout << "bash says " << (bash ? "valid" : "invalid") << ", we say " << (reading.valid ? "valid" : read_by_us(small).trouble)
-                << "\n" << small << "\n===\n";
+      std::cout << "bash says " << (bash ? "valid" : "invalid") << ", we say "
+                << (reading.valid ? "valid" : read_by_us(small).trouble) << "\n"
+                << small << "\n===\n";
     }
   }
   std::filesystem::remove_all(directory);
-  std::cout << scripts.size() << " scripts, " << valid << " valid to bash, " << explained_count << " explained, " << failures
-            << " failures\n";
+  std::cout << scripts.size() << " scripts, " << valid << " valid to bash, " << explained_count << " explained, "
+            << failures << " failures\n";
   return failures == 0 ? 0 : 1;
 }
 
@@ -161,6 +162,7 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   std::vector<std::string> scripts = cordon::shell::read_corpus(argv[1]);
   std::uint64_t seed = argc > 3 ? std::stoull(argv[3]) : 1;
-  for (std::string& script : cordon::shell::make_scripts(scripts, seed, std::stoul(argv[2]))) scripts.push_back(std::move(script));
+  for (std::string& script : cordon::shell::make_scripts(scripts, seed, std::stoul(argv[2])))
+    scripts.push_back(std::move(script));
   return cordon::shell::compare(scripts);
 }
