@@ -41,6 +41,7 @@ def parse_arguments():
     parser.add_argument("--quiet", action="store_true", help="print what is open or failed, not the whole table")
     arguments = parser.parse_args()
     arguments.bin = os.path.abspath(arguments.bin)
+    arguments.sandbox_run = os.path.abspath(arguments.sandbox_run or f"{arguments.bin}/sandbox_run")
     # Opened out here: what is written in the cage is gone with it.
     arguments.json = open(arguments.json, "w") if arguments.json else None
     return arguments
@@ -54,9 +55,8 @@ def make_columns(arguments, groups, sandbox_run):
             columns.append(launchers.plain_namespaces(principal, groups))
         if os.path.exists("/usr/bin/bwrap"):
             columns.append(launchers.bubblewrap(principal, groups))
-        if sandbox_run:
-            columns += [launchers.native(level, principal, groups, sandbox_run, arguments.without) for level in launchers.LEVELS
-                        if principal == "root" or level != "L3"]
+        columns += [launchers.native(level, principal, groups, sandbox_run, arguments.without)
+                    for level in launchers.LEVELS if principal == "root" or level != "L3"]
     wanted = [name for name in arguments.columns.split(",") if name]
     return [column for column in columns if not wanted or column.name in wanted]
 
@@ -131,6 +131,8 @@ def run_column(column, results, arguments, programs):
 
 def run_scenario(scenario, column, results, programs):
     workspace = decoys.Workspace(f"{column.name}-{column.principal}-{scenario.name}", column.owner, programs)
+    if os.environ.get("TRACE"):
+        print(f"  {scenario.name} …", file=sys.stderr, flush=True)
     started = time.monotonic()
     native = column.name.startswith("L")
     before = decoys.host_state(column.groups, workspace) if native else {}
@@ -224,10 +226,10 @@ def print_never_open(results):
 
 def attack_all(arguments, groups):
     programs = [f"{arguments.bin}/attack_probe", f"{arguments.bin}/attack_bomb"]
-    sandbox_run = arguments.sandbox_run or f"{arguments.bin}/sandbox_run"
+    sandbox_run = arguments.sandbox_run
     if not os.path.exists(sandbox_run):
-        print(f"no {sandbox_run}: only bare and bwrap are attacked")
-        sandbox_run = None
+        print(f"FAILED: no {sandbox_run}: there is nothing to attack")
+        return 1
     decoys.plant_all(programs[0], launchers.leak_descriptors)
     results = Results()
     for line in subprocess.check_output([programs[0], "--list"], text=True).splitlines():
@@ -242,7 +244,7 @@ def attack_all(arguments, groups):
     print_intended(results)
     never = print_never_open(results) if not arguments.only else 0
     wrong = judge(results)
-    if sandbox_run and (arguments.layers or not (arguments.only or arguments.columns)):
+    if arguments.layers or not (arguments.only or arguments.columns):
         make = lambda principal, without: launchers.Native("L", principal, groups, sandbox_run, without)
         wrong += layers.test_alone(make, programs, arguments.layers)
     print(f"{len(results.cells)} attacks, {len(results.columns)} columns, {wrong + never} wrong")

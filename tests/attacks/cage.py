@@ -193,8 +193,13 @@ def run_inside(run):
     if child == 0:
         enter(groups, run)
     # Stopped from outside (a test's timeout): the cage ends with its first process, and what it left is removed.
+    def stop(*_):
+        try:
+            os.kill(child, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # the same signal has ended it already
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: os.kill(child, signal.SIGKILL))
+        signal.signal(number, stop)
     _, status = os.waitpid(child, 0)
     for name in set(os.listdir("/tmp")) - before:
         if name.startswith("cordon-cage-"):

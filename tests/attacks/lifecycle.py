@@ -28,19 +28,22 @@ def returns_when_main_ends(column, workspace):
 
 
 def ends_at_the_deadline(name, size):
-    """Three tries: one that is late by another test's load proves nothing, three do."""
+    """Three tries, and what a run of nothing takes at this moment is allowed on top: a machine under load is late with
+    everything."""
     def attempt(column, workspace):
         late = []
         for _ in range(3):
+            _, nothing = column.run(workspace, ["/bin/true"])
+            allowed = 100 + started(nothing)["duration_us"] / 1000
             _, report = column.run(workspace, bomb(workspace, name, size), ["--wall", "400"])
             left = survivors()
             started(report)
             if report.get("killed_by") != "timeout":
                 return opened(f"ended as {summary(report)}")
             over = report["duration_us"] / 1000 - 400
-            if over <= 100 and not left:
+            if over <= allowed and not left:
                 return closed(f"{over:.0f} ms after the deadline")
-            late.append(f"{over:.0f} ms late, {left} survivors")
+            late.append(f"{over:.0f} ms late ({allowed:.0f} allowed), {left} survivors")
         return opened("; ".join(late))
     return attempt
 

@@ -13,7 +13,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
 
@@ -121,7 +120,8 @@ def copy_source(target):
     for name in ("src", "tests", "cmake", "fuzz", "bench", "data", "CMakeLists.txt", "CMakePresets.json"):
         path = os.path.join(SOURCE, name)
         if os.path.isdir(path):
-            shutil.copytree(path, os.path.join(target, name), ignore=shutil.ignore_patterns("node_modules", "build"))
+            shutil.copytree(path, os.path.join(target, name), ignore=shutil.ignore_patterns("node_modules", "build"),
+                            dirs_exist_ok=True)
         elif os.path.exists(path):
             shutil.copy(path, target)
 
@@ -175,17 +175,17 @@ def main():
         print("skipped: the attacks run in a cage that needs root")
         return 77
     survived = 0
-    with tempfile.TemporaryDirectory(prefix="cordon-mutate-", dir="/var/tmp") as scratch:
-        target = f"{scratch}/source"
-        os.mkdir(target)
-        copy_source(target)
-        configure(target)
-        trouble = build(target)
-        if trouble:
-            print(f"FAILED: the unchanged copy does not build:\n{trouble}")
-            return 1
-        for mutation in chosen:
-            survived += 0 if try_mutation(arguments, target, mutation) else 1
+    # Beside the build, and kept: a second run builds only what changed. Not in /tmp or /var/tmp, which the cage hides.
+    target = os.path.join(os.path.dirname(os.path.dirname(arguments.bin)), "mutate")
+    os.makedirs(target, exist_ok=True)
+    copy_source(target)
+    configure(target)
+    trouble = build(target)
+    if trouble:
+        print(f"FAILED: the unchanged copy does not build:\n{trouble}")
+        return 1
+    for mutation in chosen:
+        survived += 0 if try_mutation(arguments, target, mutation) else 1
     print(f"{len(chosen)} mutations, {survived} not noticed")
     return 1 if survived else 0
 
