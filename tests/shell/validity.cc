@@ -1,5 +1,5 @@
 // Our parser against `bash -n`, and every tree against its own print, over the corpus and generated scripts.
-// Usage: shell_validity CORPUS COUNT [SEED]
+// Usage: shell_validity CORPUS COUNT [SEED [--json]]
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "explained.h"
@@ -158,11 +159,28 @@ int compare(const std::vector<std::string>& scripts) {
 }  // namespace
 }  // namespace cordon::shell
 
+// One JSON object per script: what we make of it, for other programs to compare themselves with.
+namespace cordon::shell {
+namespace {
+
+int write_readings(const std::vector<std::string>& scripts) {
+  for (const std::string& text : scripts) {
+    Reading reading = read_by_us(text);
+    nlohmann::json line{{"text", text}, {"valid", reading.valid}, {"printed", reading.printed}};
+    std::cout << line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace cordon::shell
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   std::vector<std::string> scripts = cordon::shell::read_corpus(argv[1]);
   std::uint64_t seed = argc > 3 ? std::stoull(argv[3]) : 1;
   for (std::string& script : cordon::shell::make_scripts(scripts, seed, std::stoul(argv[2])))
     scripts.push_back(std::move(script));
+  if (argc > 4 && std::string_view(argv[4]) == "--json") return cordon::shell::write_readings(scripts);
   return cordon::shell::compare(scripts);
 }
