@@ -9,6 +9,7 @@ void define_all(CommandLine& line) {
   define_config(line);
   define_trust(line);
   define_init(line);
+  define_doctor(line);
   define_approver(line);
   define_version(line);
   define_manual(line);

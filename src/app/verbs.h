@@ -10,6 +10,7 @@ void define_allowlist(CommandLine& line);
 void define_config(CommandLine& line);
 void define_trust(CommandLine& line);
 void define_init(CommandLine& line);
+void define_doctor(CommandLine& line);
 void define_approver(CommandLine& line);
 void define_version(CommandLine& line);
 void define_manual(CommandLine& line);

@@ -57,7 +57,7 @@ bool loosens(const Field& field, const Scalar& wanted, const Scalar& current) {
 
 class Merger {
  public:
-  Merger(std::string_view workspace) : workspace_(workspace) {}
+  explicit Merger(std::string_view workspace) : workspace_(workspace) {}
 
   Merged run(const std::vector<Layer>& layers) {
     for (const bool tightening : {false, true}) {

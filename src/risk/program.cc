@@ -297,10 +297,8 @@ void Judge::apply_net(Run& run) {
   run.out.network = true;
   if (run.in.flow.shell) raise(run, "net.reverse_shell", run.where);
   bool secret = run.in.flow.secret || run.in.flow.suspect;
-  bool token = false;
   for (const Arg& word : run.words.subspan(1)) {
     secret |= word.flow.secret || word.flow.suspect;
-    token |= word.flow.token;
   }
   if (secret && !run.local_only) raise(run, "net.exfiltrates", run.where);
 }

@@ -565,7 +565,7 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
     if (falls) {
       // It may be entered from above or by its own pattern.
       std::vector<State::Changes> entered(2);
-      entered[0] = std::move(falling);
+      entered[0] = std::exchange(falling, {});
       state_.join(entered);
       merge(falling_around);
     }

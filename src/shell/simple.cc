@@ -245,12 +245,13 @@ Status Evaluator::assignments_only(const Node& node, Command& command, const Flo
   bool reads_file = command.assignments.empty() && node.words.empty() &&
                     std::any_of(command.redirects.begin(), command.redirects.end(),
                                 [](const Redirect& r) { return r.kind == Redirect::Kind::read; });
+  const bool redirected = !command.redirects.empty();
   command.kind = Command::Kind::builtin;
   if (!nothing) emit(std::move(command), flow);
   if (reads_file && flow.output != nullptr) flow.output->lose();
   // The status is that of the last substitution.
   bool ran = script_.commands.size() > before + 1;
-  return ran || !command.redirects.empty() || nothing ? Status::unknown : Status::success;
+  return ran || redirected || nothing ? Status::unknown : Status::success;
 }
 
 void Evaluator::assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply) {
