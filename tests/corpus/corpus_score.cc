@@ -131,7 +131,8 @@ int main(int argc, char** argv) {
         ++tally->calm;
         tally->stopped_calm += stops(predicted);
       }
-      if (expect == "critical") {
+      // Strict rows only, as for the other figures: a row that also accepts an allowed level cannot be missed.
+      if (expect == "critical" && strict_stop) {
         ++tally->critical;
         tally->critical_stopped += stops(predicted);
       }
