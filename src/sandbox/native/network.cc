@@ -42,8 +42,9 @@ void NetworkMaker::make(void* self) {
 
 bool NetworkMaker::start() {
   if (child_.plan.network_namespace >= 0) return true;
-  long proc = raw::open(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY);
-  if (!child_.ok(proc, "open", "/proc")) return false;
+  const char* place = child_.plan.skeleton_ready ? "/.host/proc" : "/proc";
+  long proc = raw::open(AT_FDCWD, place, O_PATH | O_DIRECTORY);
+  if (!child_.ok(proc, "open", place)) return false;
   proc_ = static_cast<int>(proc);
   CloneArguments arguments;
   arguments.flags = CLONE_VM | CLONE_FILES;
