@@ -160,7 +160,8 @@ Row verify_rate(const std::string& directory) {
   for (int i = 0; i < 200'000; ++i) (void)leaf_hash(line);
   const double bare = 200'000 / seconds_since(hashing);
   return {"verify, a million records", fmt::format("{:.0f} /s", rate),
-          fmt::format("SHA-256 of a line alone {:.0f} /s", bare), "≥ 300,000 /s", rate >= 300000};
+          fmt::format("{:.0f} per CPU second; bare SHA-256 {:.0f} /s", static_cast<double>(report.records) / cpu, bare),
+          "≥ 300,000 /s", rate >= 300000};
 }
 
 template <class Action>

@@ -1,6 +1,7 @@
 // cordon trust: let a workspace's own files loosen limits, after a person has seen how.
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -10,6 +11,8 @@
 #include "app/verbs.h"
 #include "base/text.h"
 #include "config/bind.h"
+#include "config/preset.h"
+#include "config/registry.h"
 
 namespace cordon::app {
 
@@ -88,6 +91,20 @@ Result<int> forget(const config::Sources& sources, const Options& options) {
   return exit_code::done;
 }
 
+/// What `preset:npm` and the like mean is settled here and nowhere else: a workspace cannot change it later.
+Result<void> refresh_presets(const GlobalOptions& global, const config::Sources& sources) {
+  const char* path = std::getenv("PATH");
+  const config::Presets presets = config::find_registries(
+      {.home = sources.home, .path = path == nullptr ? "" : path, .workspace = sources.workspace, .root = ""});
+  for (const auto& [preset, hosts] : presets) {
+    if (global.quiet || global.json) break;
+    std::cout << "preset:" << preset << " means";
+    for (const std::string& host : hosts) std::cout << ' ' << visible(host, Lines::escape);
+    std::cout << '\n';
+  }
+  return config::save_presets(sources.state_dir, presets);
+}
+
 Result<int> run(const GlobalOptions& global, const Options& options) {
   const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
   if (options.forget) return forget(sources, options);
@@ -111,6 +128,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   if (options.yes && proven != approve::Presence::token && proven != approve::Presence::passphrase) {
     return fail(Fault::denied, "--yes needs the approver's token (CORDON_APPROVER_TOKEN or --token-file)");
   }
+  CHECK_OK(refresh_presets(global, sources));
   const Time now = SystemClock().now();
   for (const auto& preview : previews) {
     CHECK_OK(config::trust(sources, preview, now));

@@ -50,7 +50,6 @@ class AllowPattern {
  private:
   std::string program_;
   std::vector<std::string> words_;  // without the program and without a closing `*`
-  bool open_ = true;                // more words may follow
 };
 
 /// `*` stands for any run of characters; nothing else is special.

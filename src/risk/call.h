@@ -24,6 +24,10 @@ struct Flow {
   bool endless = false;       // never ends by itself
   bool secret_names = false;  // names of files that hold credentials
 
+  bool any() const {
+    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names;
+  }
+
   Flow& operator|=(const Flow& other) {
     network |= other.network;
     secret |= other.secret;

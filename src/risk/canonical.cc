@@ -42,6 +42,11 @@ std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg>
     all.emplace_back(name.find('*') == std::string_view::npos ? name : sorted.chain_texts[i]);
   }
   for (const GivenOption& given : sorted.options) {
+    if (given.name.ends_with('=')) {
+      // dd's if=x is one word to whoever writes a pattern.
+      all.push_back(std::string(given.name) + std::string(given.value.text));
+      continue;
+    }
     all.emplace_back(given.name);
     if (given.has_value) all.emplace_back(given.value.text);
   }

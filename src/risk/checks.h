@@ -12,7 +12,6 @@ void find_files(Judge& judge, Run& run);
 void move(Judge& judge, Run& run);
 void copy(Judge& judge, Run& run);
 void archive(Judge& judge, Run& run);
-void in_place(Judge& judge, Run& run);
 void to_stdout(Judge& judge, Run& run);
 void later_job(Judge& judge, Run& run);
 
@@ -67,6 +66,7 @@ void git_checkout(Judge& judge, Run& run);
 void git_clone(Judge& judge, Run& run);
 
 void git_fetch(Judge& judge, Run& run);
+void git_rm(Judge& judge, Run& run);
 
 // systems
 void cluster_query(Judge& judge, Run& run);

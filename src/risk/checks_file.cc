@@ -254,20 +254,11 @@ void archive(Judge& judge, Run& run) {
   run.sorted.operands.clear();
 }
 
-/// Editors of streams that also edit files: with -i the operands are written.
 /// gzip -c, xz -dc, zstd -t: the operands are only read.
 void to_stdout(Judge& judge, Run& run) {
   (void)judge;
   if (!run.sorted.has("-c") && !run.sorted.has("-l") && !run.sorted.has("-t")) return;
   for (Operand& operand : run.sorted.operands) operand.role.role = static_cast<std::uint8_t>(Role::read);
-}
-
-void in_place(Judge& judge, Run& run) {
-  if (!run.sorted.has("-i")) return;
-  judge.at_least(run, Risk::normal);
-  for (Operand& operand : run.sorted.operands) {
-    if (operand.role.kind() == Role::read) operand.role.role = static_cast<std::uint8_t>(Role::write);
-  }
 }
 
 }  // namespace cordon::risk::checks

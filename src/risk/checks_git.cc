@@ -143,6 +143,14 @@ void git_add(Judge& judge, Run& run) {
   }
 }
 
+/// Which files will go is not known.
+void git_rm(Judge& judge, Run& run) {
+  if (run.sorted.has("--cached")) return;
+  for (const Operand& operand : run.sorted.operands) {
+    if (!operand.arg.known) judge.raise(run, "git.remove_files", operand.arg.where);
+  }
+}
+
 void git_fetch(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) {
     if (operand.arg.text.starts_with('+') && operand.arg.text.find(':') != std::string_view::npos &&

@@ -184,6 +184,7 @@ void socket_relay(Judge& judge, Run& run) {
 
 void connect(Judge& judge, Run& run) {
   if (run.in.flow.shell) judge.raise(run, "net.reverse_shell", run.where);
+  if (run.in.flow.token) judge.raise(run, "net.exfiltrates", run.where);
   for (const Operand& operand : run.sorted.operands) {
     judge.reaches(run, operand.arg, host_of(operand.arg.text));
     break;
@@ -248,8 +249,9 @@ void request_items(Judge& judge, Run& run) {
 void scan_scripts(Judge& judge, Run& run) {
   bool local = !run.sorted.operands.empty();
   for (const Operand& operand : run.sorted.operands)
-    local &= is_local_host(host_of(operand.arg.text)) || operand.arg.text.starts_with("192.168.") ||
-             operand.arg.text.starts_with("10.");
+    local &= is_local_host(host_of(operand.arg.text)) ||
+             ((operand.arg.text.starts_with("192.168.") || operand.arg.text.starts_with("10.")) &&
+              operand.arg.text.find_first_of("/-*") == std::string_view::npos);
   if (!local) judge.raise(run, "net.scan", run.where);
   for (const GivenOption& given : run.sorted.options) {
     if (given.name == "--script" && given.has_value &&

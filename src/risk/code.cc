@@ -26,6 +26,7 @@ struct Seen {
   bool startup_file = false;
   bool writes = false;
   bool deletes = false;
+  std::vector<std::string> written;
 };
 
 class CodeJudge {
@@ -49,6 +50,10 @@ class CodeJudge {
     if (seen_.network && (seen_.shell_started || seen_.unknown_run)) judge_.raise(run_, "net.run", arg_.where);
     if (seen_.endless_loop && (seen_.forks || seen_.runs)) judge_.raise(run_, "process.endless", arg_.where);
     if (seen_.startup_file && seen_.writes) judge_.raise(run_, "persist.startup", arg_.where);
+    if (seen_.network) {
+      for (const std::string& path : seen_.written)
+        judge_.mark_file(judge_.locate(run_, path).path, Flow{.network = true});
+    }
     if (seen_.network || seen_.socket) run_.out.network = true;
     if (seen_.environment || seen_.secret) run_.out.secret = true;
   }
@@ -457,7 +462,10 @@ class CodeJudge {
     } else if (what == "write") {
       seen_.writes = true;
       judge_.at_least(run_, Risk::normal);
-      if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+      if (!args.strings.empty() && args.literal[0]) {
+        seen_.written.push_back(args.strings[0]);
+        judge_.writes(run_, path_arg(args.strings[0], true));
+      }
     } else if (what == "read") {
       if (!args.strings.empty() && args.literal[0]) read_path(args.strings[0]);
     } else if (what == "open") {
@@ -543,6 +551,10 @@ class CodeJudge {
         std::string command = path;
         std::erase(command, '|');
         judge_.raise(run_, "exec.inline_run", arg_.where);
+        // What is printed into a shell is code.
+        if (path.starts_with('|') &&
+            (command == "sh" || command == "bash" || command.ends_with("/sh") || command.ends_with("/bash")))
+          judge_.raise(run_, "dynamic.stdin", arg_.where);
         if (!command.empty() && command != "-")
           run_shell(command, true);
         else if (args.strings.size() > 1)
@@ -563,6 +575,7 @@ class CodeJudge {
     }
     if (mode.size() <= 3 && mode.find_first_of("wax+") != std::string::npos) {
       seen_.writes = true;
+      seen_.written.push_back(path);
       judge_.writes(run_, path_arg(path, true));
     } else
       read_path(path);

@@ -94,7 +94,7 @@ void Judge::environment(Run& run, std::string_view name, const Arg& value) {
       raise(run, "env.code", value.where);
   } else if (what == "tool_options") {
     for (std::string_view part : {"exec", "eval", "preview", "-P", "+!", "-TT", "command", "--require", "-r ", "|",
-                                  "$(", "`", "-p /tmp", "linker=/", "--pre"}) {
+                                  "$(", "`", "-p /tmp", "linker=/", "--pre", "SHELL="}) {
       if (value.text.find(part) == std::string_view::npos) continue;
       raise(run, "env.code", value.where);
       return;

@@ -89,6 +89,8 @@ void Judge::raise(Run& run, std::string_view rule, Span where) { raise(run, rule
 void Judge::raise(Run& run, const Rule& rule, Span where, std::string_view detail) {
   const Risk risk = static_cast<Risk>(rule.risk);
   run.level = std::max(run.level, risk);
+  // At once, not when the call is done: no early return on the way may lose it.
+  analysis_.risk = std::max(analysis_.risk, risk);
   if (rule.name.view().starts_with("secret.") && rule.name.view() != "secret.change" &&
       rule.name.view() != "secret.commit")
     run.out.secret = true;
@@ -107,7 +109,7 @@ void Judge::raise(Run& run, const Rule& rule, Span where, std::string_view detai
 }
 
 void Judge::effect(Effect::Kind kind, std::string_view target) {
-  if (analysis_.effects.size() >= 1000) return;
+  if (analysis_.effects.size() >= 200) return;
   for (const Effect& known : analysis_.effects) {
     if (known.kind == kind && known.target == target) return;
   }
@@ -115,7 +117,7 @@ void Judge::effect(Effect::Kind kind, std::string_view target) {
 }
 
 void Judge::need(Need::Kind kind, std::string_view target) {
-  if (analysis_.needs.size() >= 1000) return;
+  if (analysis_.needs.size() >= 200) return;
   for (const Need& known : analysis_.needs) {
     if (known.kind == kind && known.target == target) return;
   }
@@ -123,18 +125,22 @@ void Judge::need(Need::Kind kind, std::string_view target) {
 }
 
 Flow Judge::file_flow(const std::string& path) const {
-  if (files_.empty()) return {};
   Flow flow;
   if (auto found = files_.find(path); found != files_.end()) flow |= found->second;
-  // A directory into which something was unpacked or cloned says it of everything below; the mark ends in a slash.
-  for (const auto& [name, carried] : files_) {
-    if (name.ends_with('/') && path.starts_with(name)) flow |= carried;
+  for (const auto& [tree, carried] : trees_) {
+    if (path.starts_with(tree)) flow |= carried;
   }
   return flow;
 }
 
+/// A name that ends in a slash stands for everything below it.
 void Judge::mark_file(const std::string& path, Flow flow) {
-  if (files_.size() < 4096) files_[path] |= flow;
+  if (!flow.any()) return;
+  if (path.ends_with('/')) {
+    if (trees_.size() < 64) trees_.emplace_back(path, flow);
+  } else if (files_.size() < 4096) {
+    files_[path] |= flow;
+  }
 }
 
 const std::string* Judge::file_text(const std::string& path) const {

@@ -146,6 +146,7 @@ class Judge {
   std::deque<std::vector<Arg>> lists_;
   std::map<std::string, Flow, std::less<>> variables_;
   std::map<std::string, Flow, std::less<>> files_;
+  std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
   std::vector<Flow>* outs_ = nullptr;
   std::size_t calls_ = 0;

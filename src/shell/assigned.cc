@@ -42,6 +42,9 @@ void Evaluator::collect(const Node& node, Assigned& out) const {
   }
   if (node.kind == Node::Kind::function) {
     out.names.insert(State::function_key(node.name));
+    bool leaves = out.leaves;
+    if (node.inner != nullptr && out.seen.insert(node.inner).second) collect(*node.inner, out);
+    out.leaves = leaves;
     return;
   }
   if (node.kind == Node::Kind::coproc) {
@@ -136,19 +139,16 @@ void Evaluator::collect_simple(const Node& node, Assigned& out) const {
   }
   const Variable* function = state_.functions() > 0 ? state_.find(State::function_key(name)) : nullptr;
   if (function != nullptr && function->kind == Variable::Kind::function) {
-    if (function->body == nullptr) {
-      out.everything = true;
-    } else if (out.seen.insert(function->body).second) {
-      bool leaves = out.leaves;
-      collect(*function->body, out);
-      out.leaves = leaves;
+    if (!function->certain) out.everything = true;
+    bool leaves = out.leaves;
+    for (const Node* body : function->bodies) {
+      if (out.seen.insert(body).second) collect(*body, out);
     }
+    out.leaves = leaves;
     return;
   }
-  if (out.names.contains(State::function_key(name))) {
-    out.everything = true;
-    return;
-  }
+  // One that is defined in this very body has been collected with it, but may be redefined by what it does.
+  if (out.names.contains(State::function_key(name))) return;
   if (name == "break" || name == "continue" || name == "return" || name == "exit" || name == "exec") out.leaves = true;
   if (name == "cd" || name == "pushd" || name == "popd") {
     out.directory = true;

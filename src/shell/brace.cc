@@ -186,6 +186,14 @@ class Braces {
     std::string text;
     Span where;
     auto flush = [&] {
+      // Braces come first: $x{p,q} is $xp $xq.
+      bool grows = !out.empty() && out.back().kind == Part::Kind::variable && is_name_start(out.back().text[0]);
+      std::size_t more = 0;
+      while (grows && more < text.size() && is_name_char(text[more])) ++more;
+      if (more > 0) {
+        out.back().text = arena_.copy(std::string(out.back().text) + text.substr(0, more));
+        text.erase(0, more);
+      }
       if (text.empty()) return;
       out.push(arena_, Part{.kind = Part::Kind::literal, .where = where, .text = arena_.copy(text)});
       text.clear();

@@ -57,6 +57,11 @@ void Evaluator::Builder::unknown(Piece piece) {
   current_.push_back(std::move(piece));
 }
 
+void Evaluator::Builder::unknown_list(Piece piece) {
+  unknown(std::move(piece));
+  if (context_ == Context::word) current_.back().quoted = false;
+}
+
 void Evaluator::Builder::value(const Value& value) {
   if (value.known) {
     if (splits()) return split(value.text);

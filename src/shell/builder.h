@@ -24,6 +24,8 @@ class Evaluator::Builder {
   /// The result of an expansion, under the quoting in force.
   void value(const Value& value);
   void unknown(Piece piece);
+  /// Any number of words, quoted or not: "$@".
+  void unknown_list(Piece piece);
   /// An extended pattern as written.
   void glob(std::string_view text);
   /// Quotes were here: the word exists even if empty.

@@ -44,6 +44,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
   if (name == "exec") return exec_builtin(index, flow);
   if (name == "command" || name == "builtin") return wrapped_builtin(name, index, first, flow);
   if (name == "return") {
+    ++leaves_;
     if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.mark();
     return Status::unknown;
   }
@@ -70,6 +71,8 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
     if (flow.output != nullptr && name != "mapfile" && name != "readarray" && name != "getopts") flow.output->lose();
     return Status::unknown;
   }
+  if (name == "exit") ++doubts_;
+  if (name == "exit" || name == "break" || name == "continue") ++leaves_;
   bool silent = name == "test" || name == "[" || name == "break" || name == "continue" || name == "exit" ||
                 name == "hash" || name == "umask" || name == "disown" || name == "kill";
   if (!silent && flow.output != nullptr) flow.output->lose();
@@ -143,6 +146,8 @@ Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const F
 Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
   const std::vector<Field> words = script_.commands[index].words;
   const std::vector<Declared> declared = declared_;
+  // Outside a function it is a mistake without effect.
+  if (name == "local" && calls_.empty()) return Status::failure;
   bool local = name == "local" || ((name == "declare" || name == "typeset") && !calls_.empty());
   Variable flags;
   bool prints = words.size() == first + 1, functions = false, indexed = false, associative = false, global = false;
@@ -357,6 +362,8 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
       if (c == 'f') state_.around.noglob = on;
       if (c == 'B') state_.around.no_brace_expansion = !on;
       if (c == 'a') state_.around.allexport = on;
+      if (c == 'e') state_.around.errexit = on;
+      if (c == 'u') state_.around.nounset = on;
       if (c == 'o') {
         if (++i >= words.size()) break;
         std::string option = words[i].known() ? words[i].text() : "";
@@ -366,6 +373,10 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
           state_.around.no_brace_expansion = !on;
         else if (option == "allexport")
           state_.around.allexport = on;
+        else if (option == "errexit")
+          state_.around.errexit = on;
+        else if (option == "nounset")
+          state_.around.nounset = on;
         else if (option == "posix" || option.empty())
           state_.around.options_unknown = true;
       }
@@ -593,6 +604,8 @@ void Evaluator::run_traps() {
 Status Evaluator::exec_builtin(std::uint32_t index, const Flow& flow) {
   const Command& command = script_.commands[index];
   if (command.words.size() > 1) {
+    ++leaves_;
+    ++doubts_;
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   }

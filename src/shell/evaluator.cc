@@ -50,9 +50,20 @@ bool Evaluator::within_limits(Span where) {
   return true;
 }
 
-void Evaluator::run() {
+void Evaluator::note_abort() {
+  ++doubts_;
+  if (aborted_) return;
+  aborted_ = state_.mark();
+  abort_around_ = state_.around;
+}
+
+std::size_t Evaluator::run() {
   Parser parser(script_.text, arena_, limits_, dialect_);
-  while (List* unit = parser.next_unit()) list(*unit, {});
+  std::size_t unit_begin = 0;
+  while (List* unit = parser.next_unit()) {
+    as_unit([&] { list(*unit, {}); });
+    if (!parser.failed()) unit_begin = parser.position();
+  }
   if (parser.failed()) {
     script_.understood = false;
     script_.trouble = parser.trouble().what;
@@ -63,6 +74,7 @@ void Evaluator::run() {
     script_.trouble_at = late->where;
   }
   run_traps();
+  return unit_begin;
 }
 
 // Text that the shell reads while it runs: eval, source, a trap.
@@ -76,7 +88,7 @@ void Evaluator::run_text(std::string_view text, const Flow& flow, Span where) {
   ++repeating_;
   Parser parser(arena_.copy(text), arena_, limits_, dialect_);
   parser.pin(where);
-  while (List* unit = parser.next_unit()) list(*unit, flow);
+  while (List* unit = parser.next_unit()) as_unit([&] { list(*unit, flow); });
   if (parser.failed() || parser.late_trouble() != nullptr) {
     const Trouble& trouble = parser.failed() ? parser.trouble() : *parser.late_trouble();
     if (script_.understood) {
@@ -101,6 +113,9 @@ void Evaluator::merge(const Surroundings& other) {
   here.options_unknown = here.options_unknown || other.options_unknown || here.noglob != other.noglob ||
                          here.no_brace_expansion != other.no_brace_expansion;
   here.lastpipe = here.lastpipe || other.lastpipe;
+  here.allexport = here.allexport || other.allexport;
+  here.errexit = here.errexit || other.errexit;
+  here.nounset = here.nounset || other.nounset;
 }
 
 Status Evaluator::list(const List& list, const Flow& flow) {
@@ -205,12 +220,14 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
       inner.input = held.get();
     }
     bool keeps = last && state_.around.lastpipe;
+    std::uint64_t doubts = doubts_;
     auto run_stage = [&] { status = node(*pipeline.stages[i], inner); };
     if (keeps) {
       maybe(run_stage);
     } else {
       in_subshell(run_stage);
     }
+    if (doubts_ != doubts) output.lose();
     if (last) break;
     from = std::move(output.commands);
     held = std::make_unique<Input>();
@@ -220,14 +237,14 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
 }
 
 Status Evaluator::node(const Node& node, const Flow& flow) {
-  if (limited_) return Status::unknown;
+  if (limited_ || !is_whole(node)) return Status::unknown;
   switch (node.kind) {
     case Node::Kind::simple:
       return simple(node, flow);
     case Node::Kind::function: {
       Variable function;
       function.kind = Variable::Kind::function;
-      function.body = node.inner;
+      function.bodies = {node.inner};
       state_.set(State::function_key(node.name), std::move(function));
       return Status::success;
     }
@@ -267,6 +284,32 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
   if (elsewhere_now) inner.output = &elsewhere;
   if (uncertain && flow.output != nullptr) flow.output->lose();
   return compound(node, inner);
+}
+
+// Of a text that breaks off, parts may be missing.
+bool Evaluator::is_whole(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::group:
+    case Node::Kind::subshell:
+      return node.body != nullptr;
+    case Node::Kind::if_:
+    case Node::Kind::while_:
+    case Node::Kind::until:
+      return node.condition != nullptr;
+    case Node::Kind::arithmetic_for:
+      return node.arithmetic.size() == 3;
+    case Node::Kind::arithmetic:
+      return !node.arithmetic.empty();
+    case Node::Kind::case_:
+      return !node.words.empty();
+    case Node::Kind::condition:
+      return node.test != nullptr;
+    case Node::Kind::function:
+    case Node::Kind::coproc:
+      return node.inner != nullptr;
+    default:
+      return true;
+  }
 }
 
 Status Evaluator::compound(const Node& node, const Flow& flow) {
@@ -332,7 +375,7 @@ Status Evaluator::if_node(const Node& node, const Flow& flow) {
   course(
       [&] {
         if (node.inner != nullptr) {
-          if_node(*node.inner, inner);
+          if (is_whole(*node.inner)) if_node(*node.inner, inner);
         } else if (node.otherwise != nullptr) {
           list(*node.otherwise, inner);
         }
@@ -384,8 +427,8 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
   collect(node.body, assigned);
   bool select = node.kind == Node::Kind::select;
   bool all_known = std::all_of(words.begin(), words.end(), [](const Field& f) { return f.known(); });
-  bool exact = known_count && all_known && !select && !assigned.everything && !assigned.leaves &&
-               words.size() <= max_unrolled && is_name(node.name) && repeated_ < max_repeated;
+  bool exact = known_count && all_known && !select && words.size() <= max_unrolled && is_name(node.name) &&
+               repeated_ < max_repeated;
   if (flow.output != nullptr && !exact) flow.output->lose();
   auto value_of = [](const Field& field) {
     if (field.known()) return Value::of(field.text());
@@ -407,12 +450,21 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
   }
   if (exact) {
     Status status = Status::success;
+    Flow round = flow;
+    std::uint64_t leaves = leaves_;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (i == 1) ++repeating_;
       store(node.name, std::nullopt, value_of(words[i]), false);
-      if (node.body != nullptr) status = list(*node.body, flow);
+      if (node.body != nullptr) status = list(*node.body, round);
+      if (leaves_ == leaves) continue;
+      // It may have been left, or gone on early: from here on nothing the body assigns is certain.
+      forget(assigned);
+      round.conditional = true;
+      if (flow.output != nullptr) flow.output->lose();
+      status = Status::unknown;
     }
     if (words.size() > 1) --repeating_;
+    if (leaves_ != leaves) state_.make_unknown(node.name);
     return status;
   }
   Flow inner = flow;
@@ -537,10 +589,11 @@ Status Evaluator::condition(const Condition& test, const Flow& flow) {
   Status status = Status::unknown;
   switch (test.kind) {
     case Condition::Kind::grouped:
-      status = condition(*test.first, flow);
+      if (test.first != nullptr) status = condition(*test.first, flow);
       break;
     case Condition::Kind::and_and:
     case Condition::Kind::or_or: {
+      if (test.first == nullptr || test.second == nullptr) break;
       Status left = condition(*test.first, flow);
       Flow inner = flow;
       inner.conditional = true;

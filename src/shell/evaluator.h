@@ -61,13 +61,12 @@ class Evaluator {
  public:
   Evaluator(Script& script, Arena& arena, Limits& limits, const ShellState& given);
 
-  /// Reads and evaluates the whole text of the script.
-  void run();
+  /// Reads and evaluates the whole text of the script. Returns how far reading came.
+  std::size_t run();
 
  private:
   struct Call {
-    std::string name;
-    bool piped = false;
+    const Node* body;
     std::optional<std::size_t> returned;  // journal mark of the first return
     std::vector<State::Change> locals;    // what local names were before
   };
@@ -104,6 +103,7 @@ class Evaluator {
   Status item(const Item& item, const Flow& flow);
   Status pipeline(const Pipeline& pipeline, const Flow& flow);
   Status node(const Node& node, const Flow& flow);
+  static bool is_whole(const Node& node);
   Status compound(const Node& node, const Flow& flow);
   Status subshell(const List& list, const Flow& flow);
   Status if_node(const Node& node, const Flow& flow);
@@ -129,10 +129,12 @@ class Evaluator {
   Status simple(const Node& node, const Flow& flow);
   Status assignments_only(const Node& node, Command& command, const Flow& flow);
   Status dispatch(Command& command, const Node& node, const Flow& flow);
-  Status call_function(const Node* body, std::uint32_t index, const Flow& flow);
+  Status call_function(const Variable& function, std::uint32_t index, const Flow& flow);
+  Status run_body(const Node& body, std::uint32_t index, const Flow& flow);
   Status builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   Status effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void expand_words(const Node& node, Command& command, const Flow& flow);
+  void expand_declarations(const Word& word, Command& command, const Flow& flow);
   void expand_declaration(const Word& word, Command& command, const Flow& flow);
   void take_redirects(const Seq<Redirection>& from, std::vector<Redirect>& to, const Flow& flow);
   Redirect take_redirect(const Redirection& from, const Flow& flow);
@@ -162,7 +164,8 @@ class Evaluator {
   Status printf_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status wrapped_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void unknown_names(std::uint32_t index, std::size_t first);
-  void forget_everything() { state_.make_all_unknown(); }
+  // Whatever ran may also have left the loop around it.
+  void forget_everything() { ++leaves_, ++doubts_, state_.make_all_unknown(); }
 
   // Words.
   std::vector<Field> expand(const Word& word, const Flow& flow);
@@ -213,6 +216,9 @@ class Evaluator {
   void forget(const Assigned& assigned);
 
   void odd(Oddity::Kind kind, std::string detail, Span where);
+  void note_abort();
+  template <class F>
+  void as_unit(F body);
   bool within_limits(Span where);
 
   Script& script_;
@@ -234,6 +240,10 @@ class Evaluator {
   std::uint32_t repeating_ = 0;
   std::uint64_t copied_ = 0;  // entries copied into commands
   bool limited_ = false;
+  std::optional<std::size_t> aborted_;  // journal mark of the first expansion that may end the unit
+  std::optional<Surroundings> abort_around_;
+  std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
+  std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {
@@ -253,6 +263,21 @@ void Evaluator::in_subshell(F body) {
   state_.take_back(mark);
   state_.around = std::move(before);
   lasting_now_ = lasting;
+}
+
+// An expansion that fails ends what bash read together with it. What that would have changed may then not have changed.
+template <class F>
+void Evaluator::as_unit(F body) {
+  std::optional<std::size_t> outer = std::exchange(aborted_, std::nullopt);
+  std::optional<Surroundings> outer_around = std::exchange(abort_around_, std::nullopt);
+  body();
+  if (aborted_) {
+    for (const std::string& name : state_.changed_since(*aborted_)) state_.make_unknown(name);
+    merge(*abort_around_);
+    if (!outer) outer = aborted_, outer_around = abort_around_;
+  }
+  aborted_ = outer;
+  abort_around_ = outer_around;
 }
 
 // Something that may run or not: afterwards only what it left alone is known.

@@ -83,13 +83,19 @@ Field Evaluator::expand_one(const Parts& parts, Context context, const Flow& flo
   bool ifs_known = separators(ifs);
   builder.separators(ifs_known, ifs);
   expand_parts(parts, builder, flow);
-  return builder.finish_one(where);
+  Field field = builder.finish_one(where);
+  // A text of that size is as good as unknown, and may be on its way to being copied into the next.
+  bool grown =
+      context == Context::assignment && field.pieces.size() == 1 && field.pieces[0].text.size() > max_known_text;
+  if (grown) field.pieces[0] = {.kind = Piece::Kind::unknown, .quoted = true, .text = "…"};
+  return field;
 }
 
 Value Evaluator::expand_value(const Parts& parts, Context context, const Flow& flow) {
   Field field = expand_one(parts, context, flow, {});
   Value value;
   if (field.known()) return Value::of(field.text());
+  if (field.pieces.size() > 64) return Value::unknown("…");
   value.known = false;
   value.pieces = std::move(field.pieces);
   return value;
@@ -233,15 +239,15 @@ void Evaluator::expand_part(const Part& part, Builder& builder, const Flow& flow
 void Evaluator::expand_variable(const Part& part, std::string_view name, Builder& builder) {
   if (name == "@" || name == "*") return expand_all_positional(name[0], builder, part);
   Looked looked = look_up(name);
+  if (looked.kind != Looked::Kind::set && state_.around.nounset) note_abort();
   if (looked.kind == Looked::Kind::unset) return;
   builder.value(looked.value);
 }
 
 void Evaluator::expand_all_positional(char which, Builder& builder, const Part& part) {
   if (state_.around.positional == nullptr) {
-    builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(1, which)});
-    // "$@" may be any number of words, quoted or not.
-    return;
+    Piece piece{.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(1, which)};
+    return which == '@' ? builder.unknown_list(std::move(piece)) : builder.unknown(std::move(piece));
   }
   expand_list(*state_.around.positional, which, builder);
 }
@@ -280,7 +286,9 @@ void Evaluator::expand_substitution(const Part& part, Builder& builder, const Fl
   ++inner.substitution;
   inner.output = &output;
   inner.background = false;
+  std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
+  if (doubts_ != doubts) output.lose();
   if (output.known && output.text.size() <= max_known_text) {
     std::string text = std::move(output.text);
     std::erase(text, '\0');
@@ -304,7 +312,9 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
   inner.background = true;
   Input nothing;
   if (part.kind == Part::Kind::process_out) inner.input = &nothing;
+  std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
+  if (doubts_ != doubts) output.lose();
   Piece piece;
   piece.kind = part.kind == Part::Kind::process_in ? Piece::Kind::process_in : Piece::Kind::process_out;
   piece.text = source_of(part);

@@ -68,9 +68,11 @@ void Evaluator::expand_parameter(const Part& part, Builder& builder, const Flow&
   const Parameter& parameter = *part.parameter;
   auto give_up = [&] {
     side_effects(parameter, flow);
-    builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
+    builder.unknown_list(
+        {.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
   };
-  if (!parameter.trouble.empty() || ++depth_ > 300) {
+  if (!parameter.trouble.empty()) note_abort();
+  if (!parameter.trouble.empty() || ++depth_ > 1200) {
     if (parameter.trouble.empty()) --depth_;
     return give_up();
   }
@@ -90,7 +92,7 @@ void Evaluator::expand_indirect(const Part& part, Builder& builder, const Flow& 
   const Parameter& parameter = *part.parameter;
   auto give_up = [&] {
     side_effects(parameter, flow);
-    builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
+    builder.unknown_list({.kind = Piece::Kind::unknown, .text = source_of(part)});
   };
   if (list_subscript(parameter) != 0) {
     const Variable* variable = state_.find(parameter.name);
@@ -105,13 +107,13 @@ void Evaluator::expand_indirect(const Part& part, Builder& builder, const Flow& 
     return expand_list(keys, list_subscript(parameter), builder);
   }
   Looked name = look_up_parameter(parameter, flow);
-  if (name.kind != Looked::Kind::set || !name.value.known) return give_up();
+  if (name.kind != Looked::Kind::set || !name.value.known) return note_abort(), give_up();
   const std::string& target = name.value.text;
   bool digits = !target.empty() && std::all_of(target.begin(), target.end(), is_digit);
   bool list = target == "@" || target == "*";
   const Variable* named = state_.find(parameter.name);
   bool reference = named != nullptr && named->reference;
-  if (reference || (!is_name(target) && !digits && !list)) return give_up();
+  if (reference || (!is_name(target) && !digits && !list)) return note_abort(), give_up();
   Parameter direct = parameter;
   direct.indirect = false;
   direct.has_subscript = false;
@@ -152,7 +154,9 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   std::optional<std::vector<Value>> values = values_of(parameter);
   auto give_up = [&](Piece::Kind kind) {
     side_effects(parameter, flow);
-    builder.unknown({.kind = kind, .text = source_of(part), .variable = std::string(parameter.name)});
+    Piece piece{.kind = kind, .text = source_of(part), .variable = std::string(parameter.name)};
+    which == '@' && kind == Piece::Kind::unknown ? builder.unknown_list(std::move(piece))
+                                                 : builder.unknown(std::move(piece));
   };
   if (!values) return give_up(parameter.length ? Piece::Kind::number : Piece::Kind::unknown);
   if (parameter.length) return builder.value(Value::of(std::to_string(values->size())));
@@ -225,6 +229,8 @@ Evaluator::Looked Evaluator::look_up_parameter(const Parameter& parameter, const
 
 void Evaluator::expand_scalar(const Parameter& parameter, const Part& part, Builder& builder, const Flow& flow) {
   Looked looked = look_up_parameter(parameter, flow);
+  bool guarded = is_conditional(parameter.op);
+  if (looked.kind != Looked::Kind::set && state_.around.nounset && !guarded) note_abort();
   if (looked.kind == Looked::Kind::unknown && parameter.op.empty() && !parameter.length) {
     return builder.unknown(
         {.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
@@ -255,6 +261,7 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
   if (looked.kind == Looked::Kind::unknown) null = Status::unknown;
   if (colon && looked.kind == Looked::Kind::set) null = emptiness(looked.value);
   if (null == Status::unknown) {
+    if (op == '?') note_abort();
     side_effects(parameter, flow);
     if (op == '=') state_.make_unknown(parameter.name);
     builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
@@ -267,6 +274,7 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
   }
   if (op == '?') {
     // The shell ends here.
+    note_abort();
     builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
     return true;
   }
@@ -354,7 +362,7 @@ Value Evaluator::substring(const Parameter& parameter, const std::string& text, 
   if (begin < 0 || begin > size) return Value::of("");
   long long end = size;
   if (count) end = *count < 0 ? size + *count : std::min(size, begin + *count);
-  if (end < begin) return Value::unknown(source_of(part), std::string(parameter.name));
+  if (end < begin) return note_abort(), Value::unknown(source_of(part), std::string(parameter.name));
   return Value::of(text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
 }
 

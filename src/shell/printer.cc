@@ -72,27 +72,40 @@ class Printer {
 
   void compound(const Node& node) {
     switch (node.kind) {
-      case Node::Kind::group: out_ += '{', body(node.body), out_ += '}'; break;
-      case Node::Kind::subshell: out_ += '(', body(node.body), out_ += ')'; break;
-      case Node::Kind::if_: if_node(node); break;
-      case Node::Kind::while_: case Node::Kind::until:
+      case Node::Kind::group:
+        out_ += '{', body(node.body), out_ += '}';
+        break;
+      case Node::Kind::subshell:
+        out_ += '(', body(node.body), out_ += ')';
+        break;
+      case Node::Kind::if_:
+        if_node(node);
+        break;
+      case Node::Kind::while_:
+      case Node::Kind::until:
         out_ += node.kind == Node::Kind::while_ ? "while" : "until";
         body(node.condition);
         out_ += "do";
         body(node.body);
         out_ += "done";
         break;
-      case Node::Kind::for_: case Node::Kind::select: for_node(node); break;
+      case Node::Kind::for_:
+      case Node::Kind::select:
+        for_node(node);
+        break;
       case Node::Kind::arithmetic_for:
         out_ += "for ((";
-        for (std::uint32_t i = 0; i < node.arithmetic.size(); ++i) out_ += i > 0 ? ";" : "", parts(node.arithmetic[i], false);
+        for (std::uint32_t i = 0; i < node.arithmetic.size(); ++i)
+          out_ += i > 0 ? ";" : "", parts(node.arithmetic[i], false);
         out_ += "))";
         newline();
         out_ += "do";
         body(node.body);
         out_ += "done";
         break;
-      case Node::Kind::case_: case_node(node); break;
+      case Node::Kind::case_:
+        case_node(node);
+        break;
       case Node::Kind::function:
         out_ += "function ";
         out_ += node.name;
@@ -100,14 +113,19 @@ class Printer {
         newline();
         this->node(*node.inner);
         break;
-      case Node::Kind::condition: out_ += "[[ ", condition(*node.test), out_ += " ]]"; break;
-      case Node::Kind::arithmetic: out_ += "((", parts(node.arithmetic[0], false), out_ += "))"; break;
+      case Node::Kind::condition:
+        out_ += "[[ ", condition(*node.test), out_ += " ]]";
+        break;
+      case Node::Kind::arithmetic:
+        out_ += "((", parts(node.arithmetic[0], false), out_ += "))";
+        break;
       case Node::Kind::coproc:
         out_ += "coproc ";
         if (!node.words.empty()) word(node.words[0]), out_ += ' ';
         this->node(*node.inner);
         break;
-      case Node::Kind::simple: break;
+      case Node::Kind::simple:
+        break;
     }
   }
 
@@ -165,7 +183,9 @@ class Printer {
   void condition(const Condition& test) {
     if (test.negated) out_ += "! ";
     switch (test.kind) {
-      case Condition::Kind::unary: out_ += test.op, out_ += ' ', word(test.left); break;
+      case Condition::Kind::unary:
+        out_ += test.op, out_ += ' ', word(test.left);
+        break;
       case Condition::Kind::binary:
         word(test.left);
         out_ += ' ';
@@ -173,9 +193,15 @@ class Printer {
         out_ += ' ';
         word(test.right);
         break;
-      case Condition::Kind::grouped: out_ += "( ", condition(*test.first), out_ += " )"; break;
-      case Condition::Kind::and_and: condition(*test.first), out_ += " && ", condition(*test.second); break;
-      case Condition::Kind::or_or: condition(*test.first), out_ += " || ", condition(*test.second); break;
+      case Condition::Kind::grouped:
+        out_ += "( ", condition(*test.first), out_ += " )";
+        break;
+      case Condition::Kind::and_and:
+        condition(*test.first), out_ += " && ", condition(*test.second);
+        break;
+      case Condition::Kind::or_or:
+        condition(*test.first), out_ += " || ", condition(*test.second);
+        break;
     }
   }
 
@@ -228,25 +254,57 @@ class Printer {
 
   void part(const Part& part, bool in_quotes) {
     switch (part.kind) {
-      case Part::Kind::literal: out_ += part.text; break;
-      case Part::Kind::escaped: out_ += '\\', out_ += part.text; break;
-      case Part::Kind::single: out_ += '\'', out_ += part.text, out_ += '\''; break;
-      case Part::Kind::ansi: out_ += "$'", out_ += part.text, out_ += '\''; break;
-      case Part::Kind::dquote: out_ += '"', parts(part.parts, true), out_ += '"'; break;
-      case Part::Kind::locale: out_ += "$\"", parts(part.parts, true), out_ += '"'; break;
-      case Part::Kind::variable: out_ += '$', out_ += part.text; break;
-      case Part::Kind::parameter: out_ += "${", parts(part.parts, in_quotes), out_ += '}'; break;
-      case Part::Kind::command: nested("$(", *part.list); break;
-      case Part::Kind::process_in: nested("<(", *part.list); break;
-      case Part::Kind::process_out: nested(">(", *part.list); break;
-      case Part::Kind::backquote: backquoted(part.text, in_quotes); break;
-      case Part::Kind::arithmetic:
-        if (part.text == "[") out_ += "$[", parts(part.parts, in_quotes), out_ += ']';
-        else out_ += "$((", parts(part.parts, in_quotes), out_ += "))";
+      case Part::Kind::literal:
+        out_ += part.text;
         break;
-      case Part::Kind::extglob: out_ += part.text, out_ += '(', parts(part.parts, false), out_ += ')'; break;
-      case Part::Kind::group: out_ += '(', parts(part.parts, false), out_ += ')'; break;
-      case Part::Kind::subscript: out_ += '[', parts(part.parts, false), out_ += ']'; break;
+      case Part::Kind::escaped:
+        out_ += '\\', out_ += part.text;
+        break;
+      case Part::Kind::single:
+        out_ += '\'', out_ += part.text, out_ += '\'';
+        break;
+      case Part::Kind::ansi:
+        out_ += "$'", out_ += part.text, out_ += '\'';
+        break;
+      case Part::Kind::dquote:
+        out_ += '"', parts(part.parts, true), out_ += '"';
+        break;
+      case Part::Kind::locale:
+        out_ += "$\"", parts(part.parts, true), out_ += '"';
+        break;
+      case Part::Kind::variable:
+        out_ += '$', out_ += part.text;
+        break;
+      case Part::Kind::parameter:
+        out_ += "${", parts(part.parts, in_quotes), out_ += '}';
+        break;
+      case Part::Kind::command:
+        nested("$(", *part.list);
+        break;
+      case Part::Kind::process_in:
+        nested("<(", *part.list);
+        break;
+      case Part::Kind::process_out:
+        nested(">(", *part.list);
+        break;
+      case Part::Kind::backquote:
+        backquoted(part.text, in_quotes);
+        break;
+      case Part::Kind::arithmetic:
+        if (part.text == "[")
+          out_ += "$[", parts(part.parts, in_quotes), out_ += ']';
+        else
+          out_ += "$((", parts(part.parts, in_quotes), out_ += "))";
+        break;
+      case Part::Kind::extglob:
+        out_ += part.text, out_ += '(', parts(part.parts, false), out_ += ')';
+        break;
+      case Part::Kind::group:
+        out_ += '(', parts(part.parts, false), out_ += ')';
+        break;
+      case Part::Kind::subscript:
+        out_ += '[', parts(part.parts, false), out_ += ']';
+        break;
       case Part::Kind::array:
         out_ += '(';
         for (const Word& each : *part.words) word(each), out_ += ' ';

@@ -1,6 +1,12 @@
 #include "shell/read.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "shell/evaluator.h"
+#include "shell/invisible.h"
+#include "shell/salvage.h"
 
 namespace cordon::shell {
 namespace {
@@ -15,6 +21,15 @@ Script refused(Script script, std::string trouble, Span where) {
   return script;
 }
 
+// "(line 3, column 6)", counted as editors do.
+std::string place(std::string_view text, std::size_t at) {
+  std::string_view before = text.substr(0, std::min(at, text.size()));
+  std::size_t line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  std::size_t start = before.rfind('\n');
+  std::size_t column = start == std::string_view::npos ? before.size() + 1 : before.size() - start;
+  return fmt::format(" (line {}, column {})", line, column);
+}
+
 }  // namespace
 
 Script read(std::string_view text, const ShellState& state) {
@@ -26,7 +41,13 @@ Script read(std::string_view text, const ShellState& state) {
   Arena arena;
   Limits limits;
   limits.max_reread = 4 * text.size() + 65536;
-  Evaluator(script, arena, limits, state).run();
+  note_invisible(script);
+  std::size_t read_to = Evaluator(script, arena, limits, state).run();
+  // Deny rules must see what stands behind a mistake, too.
+  if (!script.understood) {
+    salvage(script, read_to);
+    script.trouble += place(text, script.trouble_at.begin);
+  }
   // No program can be given a NUL: what bash would see ends before it.
   if (nul != std::string_view::npos) {
     auto at = static_cast<std::uint32_t>(nul);

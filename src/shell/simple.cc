@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "shell/array_key.h"
+#include "shell/brace.h"
 #include "shell/builtin_names.h"
 #include "shell/characters.h"
 #include "shell/evaluator.h"
@@ -64,6 +65,8 @@ Parts value_parts(const Word& word, const Head& head, Arena& arena) {
 
 Value Evaluator::value_of(const Field& field) const {
   if (field.known()) return Value::of(field.text());
+  // Values built from values would grow without end: x=$x$x.
+  if (field.pieces.size() > 64) return Value::unknown("…");
   Value value;
   value.known = false;
   value.pieces = field.pieces;
@@ -88,6 +91,7 @@ Status Evaluator::simple(const Node& node, const Flow& flow) {
     status = dispatch(command, node, flow);
   }
   declared_ = std::move(outer);
+  if (state_.around.errexit && status != Status::success) ++doubts_;
   return status;
 }
 
@@ -99,7 +103,7 @@ void Evaluator::expand_words(const Node& node, Command& command, const Flow& flo
   for (std::uint32_t i = first; i < node.words.size(); ++i) {
     const Word& word = node.words[i];
     if (declaration && word.assignment) {
-      expand_declaration(word, command, flow);
+      expand_declarations(word, command, flow);
       continue;
     }
     for (Field& field : expand(word, flow)) command.words.push_back(std::move(field));
@@ -107,6 +111,18 @@ void Evaluator::expand_words(const Node& node, Command& command, const Flow& flo
     // command and builtin pass the special treatment on.
     bool passes = i == first && (word.plain() == "command" || word.plain() == "builtin");
     if (passes && i + 1 < node.words.size()) declaration = is_declaration(node.words[i + 1].plain());
+  }
+}
+
+// Unlike a plain assignment, one that is an argument has its braces expanded.
+void Evaluator::expand_declarations(const Word& word, Command& command, const Flow& flow) {
+  if (state_.around.no_brace_expansion || !may_have_braces(word.parts)) return expand_declaration(word, command, flow);
+  bool complete = !state_.around.options_unknown;
+  for (const Parts& parts : expand_braces(word.parts, arena_, complete)) {
+    Word one = word;
+    one.parts = parts;
+    expand_declaration(one, command, flow);
+    if (!complete) declared_.back().value = Value::unknown("{…}");
   }
 }
 
@@ -124,7 +140,7 @@ void Evaluator::expand_declaration(const Word& word, Command& command, const Flo
   std::string left(word.parts[0].text.substr(0, head.part == 0 ? head.after : word.parts[0].text.size()));
   shown.pieces.push_back({.kind = Piece::Kind::literal, .quoted = true, .text = std::move(left)});
   if (parts.size() == 1 && parts[0].kind == Part::Kind::array) {
-    declared.array = word.parts.begin() + (word.parts.size() - 1);
+    declared.array = parts.begin();
     for (const Word& element : *parts[0].words) {
       for (Field& field : expand(element, flow)) {
         if (shown.pieces.size() < 256)
@@ -321,7 +337,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
 }
 
 std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
-  command.conditional = flow.conditional;
+  command.conditional = flow.conditional || (!calls_.empty() && calls_.back().returned);
   command.background = flow.background;
   command.in_substitution = flow.substitution;
   command.directory = state_.around.directory;
@@ -415,11 +431,11 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
     }
     assign(word, command.assignments, flow, temporary);
   }
-  const Node* body = is_function ? function->body : nullptr;
+  Variable called = is_function ? *function : Variable{};
   std::uint32_t index = emit(std::move(command), flow);
   Status status = Status::unknown;
   if (is_function) {
-    status = call_function(body, index, flow);
+    status = call_function(called, index, flow);
   } else if (is_bash_builtin) {
     status = builtin(name, index, 0, flow);
   } else if (!known && !path) {
@@ -438,7 +454,7 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
   return status;
 }
 
-Status Evaluator::call_function(const Node* body, std::uint32_t index, const Flow& flow) {
+Status Evaluator::call_function(const Variable& function, std::uint32_t index, const Flow& flow) {
   std::string name = script_.commands[index].words[0].text();
   Span where = script_.commands[index].where;
   if (is_builtin(name) || is_well_known(name)) odd(Oddity::Kind::shadowed, name, where);
@@ -447,9 +463,10 @@ Status Evaluator::call_function(const Node* body, std::uint32_t index, const Flo
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   };
-  if (body == nullptr) return give_up();
+  if (function.bodies.empty()) return give_up();
   for (std::size_t i = calls_.size(); i-- > 0;) {
-    if (calls_[i].name != name) continue;
+    bool same = std::find(function.bodies.begin(), function.bodies.end(), calls_[i].body) != function.bodies.end();
+    if (!same) continue;
     bool forks = flow.piped;
     odd(forks ? Oddity::Kind::fork_bomb : Oddity::Kind::recursion, name, where);
     return give_up();
@@ -458,6 +475,17 @@ Status Evaluator::call_function(const Node* body, std::uint32_t index, const Flo
     odd(Oddity::Kind::limit, "functions that call functions too deeply", where);
     return give_up();
   }
+  if (function.certain) return run_body(*function.bodies[0], index, flow);
+  Flow inner = flow;
+  inner.conditional = true;
+  for (const Node* body : function.bodies) {
+    maybe([&] { run_body(*body, index, inner); });
+  }
+  // It may as well be a builtin or a program of that name.
+  return give_up();
+}
+
+Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& flow) {
   auto positional = std::make_shared<std::vector<Value>>();
   bool fixed = true;
   const std::vector<Field>& words = script_.commands[index].words;
@@ -485,9 +513,9 @@ Status Evaluator::call_function(const Node* body, std::uint32_t index, const Flo
   bool uncertain = false;
   if (writes_elsewhere(script_.commands[index], flow, uncertain)) inner.output = &elsewhere;
   if (uncertain && flow.output != nullptr) flow.output->lose();
-  calls_.push_back({.name = name});
+  calls_.push_back({.body = &body});
   ++repeating_;
-  Status status = node(*body, inner);
+  Status status = node(body, inner);
   --repeating_;
   Call call = std::move(calls_.back());
   calls_.pop_back();

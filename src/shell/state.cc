@@ -21,7 +21,7 @@ Value Value::number(std::string source, std::string variable) {
 bool Variable::same_as(const Variable& other) const {
   return kind == other.kind && exported == other.exported && integer == other.integer && lower == other.lower &&
          upper == other.upper && readonly == other.readonly && reference == other.reference && value == other.value &&
-         elements == other.elements && body == other.body;
+         elements == other.elements && bodies == other.bodies && certain == other.certain;
 }
 
 const Variable* State::find(std::string_view name) const {
@@ -75,7 +75,8 @@ State::Changes State::take_back(std::size_t mark) {
 
 std::vector<std::string> State::changed_since(std::size_t mark) const {
   std::set<std::string> names;
-  for (std::size_t i = mark; i < journal_.size(); ++i) names.insert(journal_[i].name);
+  // What was taken back in between stands again at its end, re-applied by the join.
+  for (std::size_t i = std::min(mark, journal_.size()); i < journal_.size(); ++i) names.insert(journal_[i].name);
   return {names.begin(), names.end()};
 }
 
@@ -109,6 +110,13 @@ void State::join(const std::vector<Changes>& courses) {
       continue;
     }
     Variable either;
+    either.certain = false;
+    for (const Variable* value : values) {
+      for (const Node* body : (value == nullptr ? base : value)->bodies) {
+        bool there = std::find(either.bodies.begin(), either.bodies.end(), body) != either.bodies.end();
+        if (!there && either.bodies.size() < 8) either.bodies.push_back(body);
+      }
+    }
     either.kind = function ? Variable::Kind::function : Variable::Kind::unknown;
     either.exported = exported;
     set(name, std::move(either));
@@ -121,14 +129,15 @@ void State::make_unknown(std::string_view name) {
   unknown.kind =
       old != nullptr && old->kind == Variable::Kind::function ? Variable::Kind::function : Variable::Kind::unknown;
   unknown.exported = old != nullptr && old->exported;
+  if (unknown.kind == Variable::Kind::function) unknown.bodies = old->bodies, unknown.certain = false;
   set(name, std::move(unknown));
 }
 
 void State::make_all_unknown() {
   std::vector<std::string> names;
   for (const auto& [name, variable] : names_) {
-    bool already = variable.kind == Variable::Kind::unknown ||
-                   (variable.kind == Variable::Kind::function && variable.body == nullptr);
+    bool already =
+        variable.kind == Variable::Kind::unknown || (variable.kind == Variable::Kind::function && !variable.certain);
     if (!already) names.push_back(name);
   }
   for (const std::string& name : names) make_unknown(name);

@@ -39,7 +39,8 @@ struct Variable {
   bool reference = false;  // declare -n: not followed, so unknown
   Value value;
   std::map<std::string, Value> elements;  // arrays; indices are padded so that they sort as numbers
-  const Node* body = nullptr;             // of a function; null: one that may or may not be defined
+  std::vector<const Node*> bodies;        // of a function: those it may have
+  bool certain = true;                    // the function is one of them
   std::uint64_t changed = 0;
   bool same_as(const Variable& other) const;
 };
@@ -55,6 +56,8 @@ struct Surroundings {
   bool no_brace_expansion = false;
   bool lastpipe = false;
   bool allexport = false;
+  bool errexit = false;
+  bool nounset = false;
   bool operator==(const Surroundings&) const = default;
 };
 

@@ -116,7 +116,10 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
     forget_everything();
     return;
   }
-  if (next.readonly) return state_.make_unknown(name);
+  if (next.readonly) {
+    note_abort();
+    return state_.make_unknown(name);
+  }
   if (old == nullptr) {
     // A name from the environment stays exported when it is assigned.
     bool given = given_.variables.contains(std::string(name));

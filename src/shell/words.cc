@@ -115,11 +115,13 @@ bool Parser::read_word_character(Word& word, Literal& literal, int c) {
   switch (c) {
     case '\\':
       ++pos_;
+      literal.flush(word.parts);
+      // At the very end it stands for itself.
       if (pos_ >= text_.size()) {
-        literal.add(begin, pos_);
+        word.parts.push(arena_, Part{.kind = Part::Kind::escaped, .where = span(begin), .text = "\\"});
+        word.quoted = true;
         return true;
       }
-      literal.flush(word.parts);
       word.parts.push(arena_,
                       Part{.kind = Part::Kind::escaped, .where = span(begin, pos_ + 1), .text = text_.substr(pos_, 1)});
       ++pos_;

@@ -1,7 +1,8 @@
 // Runs one command in the native sandbox and prints the report as JSON: for tests and manual trials, without judging,
 // approval or record.
 //
-//   sandbox_run [options] -- PROGRAM ARG…      or      sandbox_run [options] --shell TEXT
+//   sandbox_run [options] -- PROGRAM ARG…      or      sandbox_run [options] --shell TEXT      or      sandbox_run
+//   --doctor
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "sandbox/native/doctor.h"
 #include "sandbox/native/native.h"
 #include "tests/support/unrecorded_clearance.h"
 
@@ -25,7 +27,8 @@ const char* usage_text =
     "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--git-name N --git-email E] [--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--stdin TEXT | --stdin-inherit]\n"
-    "  [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--raw] (--shell TEXT | -- PROGRAM "
+    "  [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] (--shell TEXT | -- "
+    "PROGRAM "
     "ARG…)\n"
     "LAYER: seccomp landlock cgroup capabilities rlimits proc userns namespaces readonly mountflags masks protected "
     "init fds pdeathsig\n"
@@ -44,6 +47,7 @@ struct Arguments {
   bool stdin_inherit = false;
   bool raw = false;
   int repeat = 1;
+  int warm = 0;  // 1: from a zygote; more: that many slots and one
 };
 
 void weaken(sandbox::Weakened& weakened, const std::string& layer) {
@@ -132,6 +136,7 @@ Arguments parse(int argc, char** argv) {
          profile.require = *level;
        }},
       {"--without", [&](auto& v) { weaken(arguments.options.weakened, v); }},
+      {"--warm", [&](auto& v) { arguments.warm = std::atoi(v.c_str()); }},
       {"--repeat", [&](auto& v) { arguments.repeat = std::atoi(v.c_str()); }},
       {"--shell", [&](auto& v) { profile.program.shell_text = v; }},
   };
@@ -222,7 +227,18 @@ int exit_status(const Outcome& outcome) {
   return 125;
 }
 
+int print_checks() {
+  int failed = 0;
+  for (const auto& check : sandbox::native::examine()) {
+    std::printf("%-18s %s  %s%s%s\n", check.name.c_str(), check.works ? "ok " : "NO ", check.detail.c_str(),
+                check.fix.empty() ? "" : "\n    ", check.fix.c_str());
+    failed += !check.works && check.needed;
+  }
+  return failed ? 1 : 0;
+}
+
 int run(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "--doctor") return print_checks();
   Arguments arguments = parse(argc, argv);
   auto opened = sandbox::native::NativeSandbox::open(arguments.options);
   if (!opened) {
@@ -230,6 +246,10 @@ int run(int argc, char** argv) {
     return 125;
   }
   int status = 0;
+  if (arguments.warm > 0) {
+    auto warmed = (*opened)->warm_up(arguments.profile, {4, static_cast<std::size_t>(arguments.warm - 1)});
+    if (!warmed) std::fprintf(stderr, "sandbox_run: %s\n", warmed.error().sentence.c_str());
+  }
   for (int i = 0; i < arguments.repeat; ++i) {
     RunIo io(arguments);
     RunReport report = (*opened)->run(testing::UnrecordedClearance::make(arguments.profile), io, {});

@@ -50,8 +50,10 @@ bool run_one(sandbox::Sandbox& box, int number) {
   sandbox::CapturedIo io;
   RunReport report = box.run(testing::UnrecordedClearance::make(profile), io, {});
   if (io.out == text + "\n" && std::holds_alternative<Exited>(report.outcome)) return true;
-  if (auto* broken = std::get_if<Broken>(&report.outcome)) std::fprintf(stderr, "%s\n", broken->error.sentence.c_str());
-  else std::fprintf(stderr, "run %d: output '%s' %s\n", number, io.out.c_str(), io.err.c_str());
+  if (auto* broken = std::get_if<Broken>(&report.outcome))
+    std::fprintf(stderr, "%s\n", broken->error.sentence.c_str());
+  else
+    std::fprintf(stderr, "run %d: output '%s' %s\n", number, io.out.c_str(), io.err.c_str());
   return false;
 }
 
@@ -67,15 +69,18 @@ int soak(int runs, int at_once) {
     for (auto& thread : threads) thread.join();
   }
   const Census after;
-  std::printf("failed %d; descriptors %zu → %zu, mounts %zu → %zu, files in /tmp %zu → %zu, processes %zu → %zu\n", failed.load(),
-              before.descriptors, after.descriptors, before.mount_points, after.mount_points, before.files, after.files,
-              before.processes, after.processes);
+  std::printf("failed %d; descriptors %zu → %zu, mounts %zu → %zu, files in /tmp %zu → %zu, processes %zu → %zu\n",
+              failed.load(), before.descriptors, after.descriptors, before.mount_points, after.mount_points,
+              before.files, after.files, before.processes, after.processes);
   // Other programs of the machine use /tmp, too: a leak per run would show.
   const bool same = before.descriptors == after.descriptors && before.mount_points == after.mount_points &&
-                    after.files < before.files + static_cast<std::size_t>(runs) / 4 + 8 && before.processes == after.processes;
+                    after.files < before.files + static_cast<std::size_t>(runs) / 4 + 8 &&
+                    before.processes == after.processes;
   return failed == 0 && same ? 0 : 1;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return soak(argc > 1 ? std::atoi(argv[1]) : 100, argc > 2 ? std::atoi(argv[2]) : 20); }
+int main(int argc, char** argv) {
+  return soak(argc > 1 ? std::atoi(argv[1]) : 100, argc > 2 ? std::atoi(argv[2]) : 20);
+}

@@ -1,5 +1,5 @@
-// Where we and `bash -n` differ on what is valid, one by one. Each row says how to rewrite a script so that the cause is
-// gone: the difference counts as explained only if both then agree.
+// Where we and `bash -n` differ on what is valid, one by one. Each row says how to rewrite a script so that the cause
+// is gone: the difference counts as explained only if both then agree.
 #pragma once
 
 #include <regex>
@@ -17,10 +17,12 @@ struct Explained {
 inline const std::vector<Explained>& explained() {
   static const std::vector<Explained> table{
       {std::regex(R"(([$<>]\((?:[ \t]|\\\n)*)time)"), "$1:\ntime",
-       "directly after $( bash's first reading takes `time` as an ordinary word and so refuses `$(time { a; })`; when it runs "
+       "directly after $( bash's first reading takes `time` as an ordinary word and so refuses `$(time { a; })`; when "
+       "it runs "
        "the substitution it reads it again, as the keyword. We read it the way it would run."},
       {std::regex(R"((\[\[|&&|\|\||!|\()((?:[ \t\n]|\\\n)*)\]\])"), "$1 a b ]]",
-       "an expression missing before ]] ends bash's reading without a word and with status 0; nothing after it runs. We say "
+       "an expression missing before ]] ends bash's reading without a word and with status 0; nothing after it runs. "
+       "We say "
        "what is wrong."},
   };
   return table;

@@ -1,5 +1,5 @@
 // Our parser against `bash -n`, and every tree against its own print, over the corpus and generated scripts.
-// Usage: shell_validity CORPUS COUNT [SEED]
+// Usage: shell_validity CORPUS COUNT [SEED [--json]]
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "explained.h"
@@ -35,7 +36,7 @@ struct Tree {
   Dialect dialect;
   List all;
   bool failed = false;
-  bool late = false;   // a part that bash would refuse when it gets there
+  bool late = false;  // a part that bash would refuse when it gets there
   std::string trouble;
 
   explicit Tree(std::string_view text) {
@@ -144,14 +145,31 @@ int compare(const std::vector<std::string>& scripts) {
         return read_by_us(t).valid == reading.valid && read_by_bash(file, t) == bash && explanation(file, t) == nullptr;
       };
       std::string small = shrink(text, differs);
-      std::cout << "bash says " << (bash ? "valid" : "invalid") << ", we say " << (reading.valid ? "valid" : read_by_us(small).trouble)
-                << "\n" << small << "\n===\n";
+      std::cout << "bash says " << (bash ? "valid" : "invalid") << ", we say "
+                << (reading.valid ? "valid" : read_by_us(small).trouble) << "\n"
+                << small << "\n===\n";
     }
   }
   std::filesystem::remove_all(directory);
-  std::cout << scripts.size() << " scripts, " << valid << " valid to bash, " << explained_count << " explained, " << failures
-            << " failures\n";
+  std::cout << scripts.size() << " scripts, " << valid << " valid to bash, " << explained_count << " explained, "
+            << failures << " failures\n";
   return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cordon::shell
+
+// One JSON object per script: what we make of it, for other programs to compare themselves with.
+namespace cordon::shell {
+namespace {
+
+int write_readings(const std::vector<std::string>& scripts) {
+  for (const std::string& text : scripts) {
+    Reading reading = read_by_us(text);
+    nlohmann::json line{{"text", text}, {"valid", reading.valid}, {"printed", reading.printed}};
+    std::cout << line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
+  }
+  return 0;
 }
 
 }  // namespace
@@ -161,6 +179,8 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   std::vector<std::string> scripts = cordon::shell::read_corpus(argv[1]);
   std::uint64_t seed = argc > 3 ? std::stoull(argv[3]) : 1;
-  for (std::string& script : cordon::shell::make_scripts(scripts, seed, std::stoul(argv[2]))) scripts.push_back(std::move(script));
+  for (std::string& script : cordon::shell::make_scripts(scripts, seed, std::stoul(argv[2])))
+    scripts.push_back(std::move(script));
+  if (argc > 4 && std::string_view(argv[4]) == "--json") return cordon::shell::write_readings(scripts);
   return cordon::shell::compare(scripts);
 }

@@ -1,5 +1,5 @@
-// What is left of a sandbox after its last process: pid 1 on its way out, its namespaces, its control groups. None of it can run
-// anything; waiting for it would only make the caller wait.
+// What is left of a sandbox after its last process: pid 1 on its way out, its namespaces, its control groups. None of
+// it can run anything; waiting for it would only make the caller wait.
 #pragma once
 
 #include <condition_variable>

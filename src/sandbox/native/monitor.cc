@@ -82,8 +82,7 @@ Monitor::Monitor(const Profile& profile, Launched& launched, Cgroup* cgroup, Io&
       io_(io),
       stop_(std::move(stop)),
       stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      disk_(watched_directories(profile), profile.limits),
-      next_check_(started_ + check_interval_) {
+      disk_(watched_directories(profile), profile.limits) {
   input_open_ = profile.input == Input::given && (launched.pipes.input || launched.terminal);
   if (!input_open_) return;
   input_from_descriptor_ = io.input_descriptor().has_value();

@@ -52,8 +52,8 @@ class Monitor {
   DiskWatch disk_;
 
   Clock::time_point started_ = Clock::now();
-  Clock::time_point next_check_;
   std::chrono::milliseconds check_interval_{50};
+  Clock::time_point next_check_ = started_ + check_interval_;
   Clock::time_point killed_at_{};
   std::string pending_input_;
   std::size_t input_sent_ = 0;

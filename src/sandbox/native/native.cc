@@ -15,6 +15,7 @@
 #include "sandbox/native/level.h"
 #include "sandbox/native/monitor.h"
 #include "sandbox/native/pid1_image.h"
+#include "sandbox/native/violation_watch.h"
 #include "sandbox/native/warm.h"
 #include "sandbox/native/zygote.h"
 #include "sys/landlock.h"
@@ -33,6 +34,25 @@ void open_standard_descriptors() {
 }
 
 }  // namespace
+
+/// Passes everything on and keeps the start of the error output, in which programs say what they were denied.
+class RememberedErrors : public Io {
+ public:
+  explicit RememberedErrors(Io& io) : io_(io) {}
+  void output(Stream stream, std::string_view bytes) override {
+    if (stream == Stream::err && text_.size() < enough) text_.append(bytes.substr(0, enough - text_.size()));
+    io_.output(stream, bytes);
+  }
+  std::optional<int> input_descriptor() override { return io_.input_descriptor(); }
+  std::string_view input_text() override { return io_.input_text(); }
+  WindowSize window_size() override { return io_.window_size(); }
+  std::string_view text() const { return text_; }
+
+ private:
+  static constexpr std::size_t enough = 65536;
+  Io& io_;
+  std::string text_;
+};
 
 enum class Ordered { at_once, later };
 
@@ -190,7 +210,16 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     if (!started) return unrun(started.error());
     slot = std::move(*started);
   }
-  Monitor(profile, *slot->launched, slot->cgroup.get(), io, std::move(stop)).watch(report);
+  std::unique_ptr<ViolationWatch> violations;
+  if (slot->launched->listener) {
+    const bool own = slot->draft->blueprint.ladder.namespaces;
+    violations = std::make_unique<ViolationWatch>(std::move(*slot->launched->listener),
+                                                  own ? FilterOptions::namespaced() : FilterOptions::strict());
+  }
+  RememberedErrors remembered(io);
+  Io& streams = violations ? static_cast<Io&>(remembered) : io;
+  Monitor(profile, *slot->launched, slot->cgroup.get(), streams, std::move(stop)).watch(report);
+  if (violations) report.violations = violations->finish(remembered.text());
   if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
   collector.take(std::move(slot->launched), std::move(slot->cgroup));
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);

@@ -32,7 +32,8 @@ void wait_for(const std::uint32_t& flag) {
 void NetworkMaker::make(void* self) {
   auto* maker = static_cast<NetworkMaker*>(self);
   maker->result_ = raw::call(SYS_unshare, CLONE_NEWNET);
-  // By its own hand: another process may open it only where this one can be traced, and ours cannot when root started it.
+  // By its own hand: another process may open it only where this one can be traced, and ours cannot when root started
+  // it.
   if (maker->result_ == 0) maker->result_ = raw::open(maker->proc_, "self/ns/net", O_RDONLY);
   raise(maker->made_);
   wait_for(maker->released_);

@@ -1,5 +1,5 @@
-// A network namespace of the sandbox's own. Making one costs as much as all the mounts together, so it is made by a second
-// process beside them.
+// A network namespace of the sandbox's own. Making one costs as much as all the mounts together, so it is made by a
+// second process beside them.
 #pragma once
 
 #include <cstdint>
