@@ -22,6 +22,7 @@ import scenarios
 import terminal
 
 
+MOST_OPEN = 5  # at L0, each with its reason in intended.py
 SHOWN = 6  # changes of the host printed for each column
 
 
@@ -176,38 +177,43 @@ def print_table(results, quiet):
           f"  of {len(results.cells)}")
 
 
-def judge(results):
-    """Prints what is wrong; gives how many things are."""
+def judge(results, column):
+    """Prints what is wrong in one column, as soon as it is there; gives how many things are."""
+    if column in results.skipped:
+        print(f"skipped {column}: {results.skipped[column]}", flush=True)
+        return 0
+    if not column.startswith("L"):
+        return 0
     wrong = 0
-    for column, trouble in results.skipped.items():
-        print(f"skipped {column}: {trouble}")
-    for column in results.columns:
-        if not column.startswith("L"):
-            continue
-        level, principal = column.split("/")
-        for name, row in results.cells.items():
-            answer = row.get(column)
-            reason = intended.reason(level, principal, name)
-            if answer and answer[0] and not reason:
-                print(f"FAILED {column}: {name}: {results.claims.get(name)}: open ({answer[1]} {answer[2]})")
-                wrong += 1
-        changed = results.changed.get(column, [])
-        for line in changed[:SHOWN]:
-            print(f"FAILED {column}: the host changed: {line}")
-        if len(changed) > SHOWN:
-            print(f"FAILED {column}: … and {len(changed) - SHOWN} more changes (--json has all)")
-        wrong += len(changed)
-    return wrong
+    level, principal = column.split("/")
+    for name, row in results.cells.items():
+        answer = row.get(column)
+        if answer and answer[0] and not intended.reason(level, principal, name):
+            print(f"FAILED {column}: {name}: {results.claims.get(name)}: open ({answer[1]} {answer[2]})", flush=True)
+            wrong += 1
+    opened = sum(1 for row in results.cells.values() if row.get(column, (False,))[0])
+    if level == "L0" and opened > MOST_OPEN:
+        print(f"FAILED {column}: {opened} are open, at most {MOST_OPEN} may be", flush=True)
+        wrong += 1
+    changed = results.changed.get(column, [])
+    for line in changed[:SHOWN]:
+        print(f"FAILED {column}: the host changed: {line}", flush=True)
+    if len(changed) > SHOWN:
+        print(f"FAILED {column}: … and {len(changed) - SHOWN} more changes (--json has all)", flush=True)
+    return wrong + len(changed)
 
 
 def print_intended(results):
+    """By reason: one line each."""
     print("\nOpen and intended:")
+    by_reason = {}
     for level, principal, name, why in intended.rows():
-        column = f"{level}/{principal}"
-        seen = [c for c in results.columns if intended.covers(level, principal, c) and
-                results.cells.get(name, {}).get(c, (False,))[0]]
-        if seen:
-            print(f"  {name} ({', '.join(seen)}): {why}")
+        for column in results.columns:
+            if intended.covers(level, principal, column) and results.cells.get(name, {}).get(column, (False,))[0]:
+                names, columns = by_reason.setdefault(why, ({}, {}))
+                names[name] = columns[column] = True
+    for why, (names, columns) in by_reason.items():
+        print(f"  {', '.join(names)} ({', '.join(columns)}): {why}")
 
 
 def print_never_open(results):
@@ -236,14 +242,15 @@ def attack_all(arguments, groups):
         name, claim = line.split("\t")
         results.claims[name] = claim
     results.probes = list(results.claims)
+    wrong = 0
     for column in make_columns(arguments, groups, sandbox_run):
         started = time.monotonic()
         run_column(column, results, arguments, programs)
+        wrong += judge(results, title(column))
         print(f"{title(column)}: {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
     print_table(results, arguments.quiet)
     print_intended(results)
     never = print_never_open(results) if not arguments.only else 0
-    wrong = judge(results)
     if arguments.layers or not (arguments.only or arguments.columns):
         make = lambda principal, without: launchers.Native("L", principal, groups, sandbox_run, without)
         wrong += layers.test_alone(make, programs, arguments.layers)

@@ -20,7 +20,6 @@ OPEN = {
     **{("L4", "*", name): "L4 has no mounts of its own, so nothing of /proc is covered" for name in (
         "kernel_config", "kernel_command_line", "boot_id")},
     ("L4", "*", "host_name"): "L4 has no uts namespace",
-    ("L4", "*", "machine_id"): "L4 has no root of its own",
     ("L4", "*", "signal_owner_host"):
         "to name an owner is no signal: Landlock's scope refuses it when it would be sent (signal_host)",
     ("L4", "*", "use_planted_device"): "L4 has no mounts to make nodev; only root can have planted the device",

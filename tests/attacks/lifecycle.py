@@ -67,7 +67,7 @@ def launcher_ended_by(number):
 def launcher_killed_early(column, workspace):
     """At moments while it still sets up: the window between clone and the first lines of the child."""
     worst = 0
-    for delay in range(0, 30):
+    for delay in range(0, 36, 3):
         process = column.start(workspace, bomb(workspace, "daemon_and_stay", 8))
         time.sleep(delay / 5000)
         process.kill()
@@ -92,7 +92,7 @@ def kills_init(column, workspace):
 
 
 def reaps_orphans(column, workspace):
-    out, report = column.run(workspace, bomb(workspace, "orphans", 3000), ["--pids", "64"])
+    out, report = column.run(workspace, bomb(workspace, "orphans", 1000), ["--pids", "64"])
     started(report)
     return verdict(report.get("exit_code") != 0, f"{out.strip()} {summary(report)}")
 
@@ -158,7 +158,7 @@ SCENARIOS = [
              NATIVE),
     Scenario("kill_everyone", "kill(-1) does not end the supervisor", kills_all, NATIVE),
     Scenario("kill_init", "pid 1 can't be ended or stopped from inside", kills_init, NATIVE, ("L0", "L1c", "L2")),
-    Scenario("orphans_reaped", "3,000 orphans are reaped", reaps_orphans, NATIVE),
+    Scenario("orphans_reaped", "1,000 orphans are reaped", reaps_orphans, NATIVE),
     Scenario("writes_after_exit", "nothing is written after the result is there", writes_late),
     Scenario("stdin_never_read", "an unread stdin does not hang the run", stdin_never_read, NATIVE),
     Scenario("streams_closed", "starting with closed streams leaks no descriptor into them", without_streams, NATIVE,
