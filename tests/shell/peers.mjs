@@ -37,7 +37,6 @@ function mvdan(text) {
   }
 }
 
-const printer = syntax.NewPrinter(syntax.Minify(true));
 function compareMvdan(row) {
   const theirs = mvdan(row.text);
   const valid = theirs.error === undefined;
