@@ -448,7 +448,10 @@ Token Parser::read_word_token() {
       (next == '<' || next == '>' || lex_.last == Token::dup_in || lex_.last == Token::dup_out)) {
     long value = 0;
     bool digits = text.size() < 11;
-    for (char c : text) digits = digits && is_digit(c), value = value * 10 + (c - '0');
+    for (std::size_t i = 0; digits && i < text.size(); ++i) {
+      digits = is_digit(text[i]);
+      value = value * 10 + (text[i] - '0');
+    }
     if (digits && value <= 2147483647) return number_ = value, Token::number;
   }
   Token special = special_word(text);

@@ -37,7 +37,6 @@ function mvdan(text) {
   }
 }
 
-const printer = syntax.NewPrinter(syntax.Minify(true));
 function compareMvdan(row) {
   const theirs = mvdan(row.text);
   const valid = theirs.error === undefined;
@@ -100,4 +99,4 @@ for (const [key, group] of list) {
   console.log(`${String(group.count).padStart(5)}  ${key}\n       ${reason ? reason.why : 'NOT EXPLAINED, for example: ' + JSON.stringify(group.example.slice(0, 200))}`);
 }
 console.log(`${rows.length} scripts, ${groups.size} groups of differences, ${unexplained} not explained`);
-process.exit(unexplained === 0 ? 0 : 1);
+process.reallyExit(unexplained === 0 ? 0 : 1);
