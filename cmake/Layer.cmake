@@ -24,6 +24,7 @@ function(cordon_layer name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE cordon_${name} ${ARG_TEST_LIBRARIES} GTest::gtest_main GTest::gmock)
     target_compile_definitions(${name}_test PRIVATE CORDON_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_dependencies(unit_tests ${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS unit TIMEOUT 120)
   endif()
