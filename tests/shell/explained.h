@@ -24,6 +24,11 @@ inline const std::vector<Explained>& explained() {
        "an expression missing before ]] ends bash's reading without a word and with status 0; nothing after it runs. "
        "We say "
        "what is wrong."},
+      {std::regex(R"(([<>$]\()\()"), "$1 (",
+       "a substitution that begins with a second parenthesis, inside an array: bash's first reading takes `((…))` as "
+       "arithmetic and does not look into it; when it runs the substitution it reads it again, as commands, and "
+       "refuses "
+       "it. We read it the way it would run."},
   };
   return table;
 }
