@@ -48,9 +48,10 @@ void measure_judging(bench::Table& table) {
   const auto commands = corpus();
   const Settings settings;
   const policy::Allowlist allowlist;
-  const guard::Circumstances here{.settings = settings,
-                                  .allowlist = allowlist,
-                                  .place = {.cwd = "/home/me/project", .workspace = "/home/me/project", .home = "/home/me", .user = "me"}};
+  const guard::Circumstances here{
+      .settings = settings,
+      .allowlist = allowlist,
+      .place = {.cwd = "/home/me/project", .workspace = "/home/me/project", .home = "/home/me", .user = "me"}};
   bench::Samples samples;
   for (int round = 0; round < 12; ++round) {
     for (const std::string& command : commands) {
@@ -79,7 +80,8 @@ void measure_judging(bench::Table& table) {
 
 void measure_allowlist(bench::Table& table) {
   std::vector<policy::AllowlistEntry> entries;
-  for (int i = 0; i < 10'000; ++i) entries.push_back({.pattern = "tool" + std::to_string(i % 5000) + " sub" + std::to_string(i)});
+  for (int i = 0; i < 10'000; ++i)
+    entries.push_back({.pattern = "tool" + std::to_string(i % 5000) + " sub" + std::to_string(i)});
   const policy::Allowlist allowlist(entries);
   bench::Samples samples;
   Invocation call;
@@ -102,8 +104,10 @@ void measure_process(bench::Table& table) {
     bare.add(run_process_ms({"/bin/true"}));
     if (i % 3 == 0) node.add(run_process_ms({"node", "-e", "0"}));
   }
-  table.add({"sandbox-check ls, whole process, p50", check.percentile(0.5), "ms", "node -e 0", node.percentile(0.5), "<= 5 ms"});
-  table.add({"sandbox-check ls, whole process, p50", check.percentile(0.5), "ms", "/bin/true", bare.percentile(0.5), ""});
+  table.add({"sandbox-check ls, whole process, p50", check.percentile(0.5), "ms", "node -e 0", node.percentile(0.5),
+             "<= 5 ms"});
+  table.add(
+      {"sandbox-check ls, whole process, p50", check.percentile(0.5), "ms", "/bin/true", bare.percentile(0.5), ""});
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ constexpr std::size_t guard_bytes = 65536;  // the largest page size of aarch64
 }
 
 Result<ChildStack> ChildStack::create(std::size_t bytes) {
-  void* memory = ::mmap(nullptr, bytes + guard_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  void* memory =
+      ::mmap(nullptr, bytes + guard_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) return fail(Fault::unavailable, "mmap of a child's stack: {}", std::strerror(errno));
   ::mprotect(memory, guard_bytes, PROT_NONE);
   return ChildStack(memory, bytes + guard_bytes);

@@ -25,9 +25,10 @@ struct CloneArguments {
   std::uint64_t cgroup = 0;
 };
 
-/// clone3 with a stack of the child's own; `entry(argument)` runs in the child and must not return. The child shares the
-/// caller's thread-local storage: it must not touch errno, locks or the heap. Returns the pid or −errno.
-extern "C" long cordon_clone3_call(const CloneArguments* arguments, std::size_t size, void (*entry)(void*), void* argument);
+/// clone3 with a stack of the child's own; `entry(argument)` runs in the child and must not return. The child shares
+/// the caller's thread-local storage: it must not touch errno, locks or the heap. Returns the pid or −errno.
+extern "C" long cordon_clone3_call(const CloneArguments* arguments, std::size_t size, void (*entry)(void*),
+                                   void* argument);
 
 /// Memory for such a child's stack, with a guard page below. It must outlive the child's exec.
 class ChildStack {

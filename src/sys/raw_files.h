@@ -44,7 +44,9 @@ inline long open_beneath(int directory, const char* path, int flags, std::uint64
   return call(SYS_openat2, directory, address(path), address(&how), sizeof how);
 }
 inline long close(long fd) { return call(SYS_close, fd); }
-inline long mkdir(int directory, const char* path, int mode) { return call(SYS_mkdirat, directory, address(path), mode); }
+inline long mkdir(int directory, const char* path, int mode) {
+  return call(SYS_mkdirat, directory, address(path), mode);
+}
 inline long symlink(const char* target, int directory, const char* path) {
   return call(SYS_symlinkat, address(target), directory, address(path));
 }

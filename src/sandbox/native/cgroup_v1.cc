@@ -53,7 +53,7 @@ class CgroupV1 : public Cgroup {
     if (auto path = paths_.find("pids"); path != paths_.end()) {
       reading.processes_peak = read_number(path->second + "/pids.peak");
       reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
-    reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
+      reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
     }
     if (auto path = paths_.find("cpuacct"); path != paths_.end()) {
       if (auto ns = read_number(path->second + "/cpuacct.usage")) reading.cpu_us = *ns / 1000;

@@ -1,5 +1,5 @@
-// The child between clone and exec: it shares memory with the launcher, so it uses raw calls only, allocates nothing, and
-// says what went wrong in ChildNotes.
+// The child between clone and exec: it shares memory with the launcher, so it uses raw calls only, allocates nothing,
+// and says what went wrong in ChildNotes.
 #pragma once
 
 #include "sandbox/native/blueprint.h"
@@ -12,7 +12,7 @@ class Child {
   Child(const Blueprint& blueprint, ChildNotes& notes) : plan(blueprint), notes_(notes) {}
 
   const Blueprint& plan;
-  int host = -1;   // the host's root, while it can still be seen
+  int host = -1;  // the host's root, while it can still be seen
   int empty_file = -1;
 
   /// False, and noted, when the kernel said no.

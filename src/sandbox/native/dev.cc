@@ -21,7 +21,7 @@ struct Node {
   unsigned minor;
 };
 constexpr Node nodes[] = {
-    {"dev/null", "/dev/null", 1, 3},     {"dev/zero", "/dev/zero", 1, 5},       {"dev/full", "/dev/full", 1, 7},
+    {"dev/null", "/dev/null", 1, 3},       {"dev/zero", "/dev/zero", 1, 5}, {"dev/full", "/dev/full", 1, 7},
     {"dev/urandom", "/dev/urandom", 1, 9}, {"dev/tty", "/dev/tty", 5, 0},
 };
 struct Link {
@@ -65,7 +65,8 @@ bool build_dev(Child& child) {
 }
 
 bool mount_devpts(Child& child) {
-  long result = raw::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64");
+  long result =
+      raw::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=64");
   return child.ok(result, "mount devpts", "/dev/pts");
 }
 

@@ -80,7 +80,8 @@ bool limit_resources(Child& child) {
       // A hard limit that is already lower stays.
       std::uint64_t old[2] = {};
       raw::call(SYS_prlimit64, 0, limit.resource, 0, raw::address(old));
-      const std::uint64_t lower[2] = {limit.soft < old[1] ? limit.soft : old[1], limit.hard < old[1] ? limit.hard : old[1]};
+      const std::uint64_t lower[2] = {limit.soft < old[1] ? limit.soft : old[1],
+                                      limit.hard < old[1] ? limit.hard : old[1]};
       result = raw::call(SYS_prlimit64, 0, limit.resource, raw::address(lower), 0);
     }
     if (!child.ok(result, "setrlimit")) return false;
@@ -136,8 +137,7 @@ bool make_files(Child& child) {
          mount_proc(child) && child.done("/proc") &&          //
          mount_devpts(child) && child.done("/dev/pts") &&     //
          place_scratch(child) && child.done("/tmp, HOME") &&  //
-         place_trees(child) && child.done("workspace, binds") &&
-         seal_root(child) && child.done("detach the host");
+         place_trees(child) && child.done("workspace, binds") && seal_root(child) && child.done("detach the host");
 }
 
 /// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
@@ -150,7 +150,8 @@ bool isolate(Child& child) {
   }
   if (child.plan.ladder.namespaces && !network.start()) return false;
   // Before the first wait, and again because a change of user clears it.
-  if (!die_with_launcher(child) || !become_user(child) || !die_with_launcher(child) || !child.done("id maps")) return false;
+  if (!die_with_launcher(child) || !become_user(child) || !die_with_launcher(child) || !child.done("id maps"))
+    return false;
   if (child.plan.ladder.namespaces) {
     if (!name_host(child) || !make_files(child) || !open_terminal(child, terminal)) return false;
     if (!network.join() || !child.done("wait for the network")) return false;

@@ -29,7 +29,8 @@ bool attach(Child& child, int tree, const char* target, std::uint64_t attributes
 
 bool bind(Child& child, int directory, const char* path, const char* target, std::uint64_t attributes) {
   const unsigned empty = *path ? 0u : raw::at_empty_path;
-  long tree = raw::open_tree(directory, path, raw::open_tree_clone | raw::at_recursive | raw::at_symlink_nofollow | empty);
+  long tree =
+      raw::open_tree(directory, path, raw::open_tree_clone | raw::at_recursive | raw::at_symlink_nofollow | empty);
   if (!child.ok(tree, "open_tree", *path ? path : target)) return false;
   bool attached = attach(child, static_cast<int>(tree), target, attributes);
   raw::close(tree);

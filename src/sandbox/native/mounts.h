@@ -8,11 +8,11 @@ namespace cordon::sandbox::native {
 class Child;
 
 /// What every mount of a sandbox is at least.
-constexpr std::uint64_t guarded = 0x2 | 0x4;             // nosuid, nodev
+constexpr std::uint64_t guarded = 0x2 | 0x4;  // nosuid, nodev
 constexpr std::uint64_t guarded_read_only = guarded | 0x1;
 
-/// Copies the tree at `path` beneath `directory` and attaches it at `target`. Always with everything mounted below it: without,
-/// the kernel refuses in a user namespace what could uncover something.
+/// Copies the tree at `path` beneath `directory` and attaches it at `target`. Always with everything mounted below it:
+/// without, the kernel refuses in a user namespace what could uncover something.
 bool bind(Child& child, int directory, const char* path, const char* target, std::uint64_t attributes);
 
 /// Attaches a tree that is not attached anywhere yet.

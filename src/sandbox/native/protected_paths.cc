@@ -26,7 +26,8 @@ bool cover(Child& child, int workspace, const char* path, const char* source, st
     covered = child.ok(raw::mount_setattr(static_cast<int>(tree), "", raw::at_empty_path | raw::at_recursive, change),
                        "mount_setattr", path);
   }
-  if (covered) covered = child.ok(raw::move_mount(static_cast<int>(tree), static_cast<int>(place), ""), "move_mount", path);
+  if (covered)
+    covered = child.ok(raw::move_mount(static_cast<int>(tree), static_cast<int>(place), ""), "move_mount", path);
   if (tree >= 0) raw::close(tree);
   raw::close(place);
   return covered;

@@ -1,5 +1,5 @@
-// Paths of a writable workspace that stay as they are: hooks, settings and start files, through which a sandboxed program
-// could have its way outside of the sandbox later.
+// Paths of a writable workspace that stay as they are: hooks, settings and start files, through which a sandboxed
+// program could have its way outside of the sandbox later.
 #pragma once
 
 namespace cordon::sandbox::native {

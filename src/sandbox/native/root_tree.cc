@@ -24,14 +24,15 @@ constexpr const char* system_paths[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32
 // What programs read from /etc to work at all. Left out on purpose: everything that names users, hosts, mounts, keys or
 // services of this machine, and gitconfig, npmrc, pip.conf, netrc, which may hold credentials.
 constexpr const char* etc_patterns[] = {
-    "ld.so.cache", "ssl",        "pki",      "crypto-policies", "alternatives", "localtime",   "timezone",
-    "fonts",       "java-*",     "mime.types", "services",        "protocols",    "os-release",  "locale.alias",
+    "ld.so.cache", "ssl",    "pki",        "crypto-policies", "alternatives", "localtime",  "timezone",
+    "fonts",       "java-*", "mime.types", "services",        "protocols",    "os-release", "locale.alias",
 };
 // Smaller files are copied: that costs less than a mount.
 constexpr off_t small = 128 * 1024;
 
 bool wanted(const std::string& name) {
-  return std::ranges::any_of(etc_patterns, [&](const char* pattern) { return ::fnmatch(pattern, name.c_str(), 0) == 0; });
+  return std::ranges::any_of(etc_patterns,
+                             [&](const char* pattern) { return ::fnmatch(pattern, name.c_str(), 0) == 0; });
 }
 
 void add_entry(RootTree& tree, const std::string& path) {
@@ -57,15 +58,16 @@ void add_entry(RootTree& tree, const std::string& path) {
 RootTree::Generated passwd_file() {
   std::string user(user_name);
   return {"/etc/passwd", "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" + user + ":x:1000:1000:" + user + ":" +
-                             home_directory + ":/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"};
+                             home_directory +
+                             ":/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"};
 }
 
 }  // namespace
 
 RootTree RootTree::discover() {
   RootTree tree;
-  tree.directories = {"/etc",  "/proc",      "/dev",     "/dev/pts", "/dev/shm", "/tmp", "/var", "/run", "/home",
-                      home_directory, "/workspace", "/agent", "/.lower"};
+  tree.directories = {"/etc", "/proc", "/dev",         "/dev/pts",   "/dev/shm", "/tmp",   "/var",
+                      "/run", "/home", home_directory, "/workspace", "/agent",   "/.lower"};
   for (const char* path : system_paths) add_entry(tree, path);
   std::vector<std::string> names;
   std::error_code error;
@@ -105,7 +107,8 @@ bool finish_building(Child& child) {
   if (child.plan.weakened.mount_flags()) flags &= ~guarded;
   if (!child.ok(raw::mkdir(AT_FDCWD, ".host", 0755), "mkdir", ".host")) return false;
   const raw::MountAttributes change{.set = flags};
-  if (flags && !child.ok(raw::mount_setattr(AT_FDCWD, ".", raw::at_recursive, change), "mount_setattr", "/")) return false;
+  if (flags && !child.ok(raw::mount_setattr(AT_FDCWD, ".", raw::at_recursive, change), "mount_setattr", "/"))
+    return false;
   const raw::MountAttributes writable{.clear = raw::mount_read_only};
   if (flags && !child.ok(raw::mount_setattr(AT_FDCWD, ".", 0, writable), "mount_setattr", "/")) return false;
   if (!child.ok(raw::call(SYS_pivot_root, raw::address("."), raw::address(".host")), "pivot_root")) return false;

@@ -16,8 +16,10 @@ bool make_directories(Child& child) {
     int mode;
   };
   constexpr Directory always[] = {{"/.host/proc/tmp", 01777}, {"/.host/proc/shm", 01777}, {"/.host/proc/home", 0700}};
-  constexpr Directory for_overlay[] = {{"/.host/proc/upper", 0755}, {"/.host/proc/work", 0755},
-                                       {"/.host/proc/lower", 0755}, {"/.host/proc/layers", 0755}};
+  constexpr Directory for_overlay[] = {{"/.host/proc/upper", 0755},
+                                       {"/.host/proc/work", 0755},
+                                       {"/.host/proc/lower", 0755},
+                                       {"/.host/proc/layers", 0755}};
   constexpr Directory for_shared_root[] = {{"/.host/proc/mounts", 0755}};
   auto make = [&](const auto& directories) {
     for (const Directory& directory : directories) {
@@ -25,7 +27,8 @@ bool make_directories(Child& child) {
     }
     return true;
   };
-  return make(always) && (!child.plan.overlay || make(for_overlay)) && (!child.plan.skeleton_ready || make(for_shared_root));
+  return make(always) && (!child.plan.overlay || make(for_overlay)) &&
+         (!child.plan.skeleton_ready || make(for_shared_root));
 }
 
 bool place_session_directory(Child& child, const std::string& source, int prepared, const char* target) {

@@ -5,12 +5,12 @@ namespace cordon::sandbox::native {
 
 class Child;
 
-/// Where the memory file system is mounted while things are taken from it: inside what goes away with the host's files, because
-/// every unmounting waits for all processors (RCU) and so one must do. Nobody's workspace is in /proc.
+/// Where the memory file system is mounted while things are taken from it: inside what goes away with the host's files,
+/// because every unmounting waits for all processors (RCU) and so one must do. Nobody's workspace is in /proc.
 constexpr const char* scratch_root = "/.host/proc";
 
-/// One memory file system behind all of them, so that one size is the limit of their sum; or the session's directories on
-/// disk for /tmp and HOME.
+/// One memory file system behind all of them, so that one size is the limit of their sum; or the session's directories
+/// on disk for /tmp and HOME.
 bool place_scratch(Child& child);
 
 }  // namespace cordon::sandbox::native

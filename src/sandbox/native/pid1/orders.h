@@ -10,9 +10,9 @@ constexpr std::uint32_t orders_magic = 0x43724431;
 
 enum OrderFlags : std::uint32_t {
   order_controlling_tty = 1u << 0,  // stdin becomes the controlling terminal
-  order_compare = 1u << 1,          // the program must be `expected`, and is executed by the descriptor that was compared
-  order_subreaper = 1u << 2,        // there is no pid namespace: collect orphans
-  order_stay_dumpable = 1u << 3,    // for tests only (WithoutInitHygiene)
+  order_compare = 1u << 1,        // the program must be `expected`, and is executed by the descriptor that was compared
+  order_subreaper = 1u << 2,      // there is no pid namespace: collect orphans
+  order_stay_dumpable = 1u << 3,  // for tests only (WithoutInitHygiene)
 };
 
 /// The launcher's only message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
@@ -45,7 +45,7 @@ struct Report {
   std::int32_t value;
   std::int32_t error;
   std::uint32_t reserved;
-  std::uint64_t cpu_us;         // of all that was reaped
+  std::uint64_t cpu_us;          // of all that was reaped
   std::uint64_t peak_rss_bytes;  // of the largest single process
 };
 
