@@ -100,7 +100,7 @@ int memory_in_many(long size, const std::string&) {
   for (int i = 0; i < processes; ++i) {
     if (fork() != 0) continue;
     memory(size / processes, {});
-    sleep_seconds(5);
+    sleep_seconds(2);
     _exit(0);
   }
   int ended_well = 0;
@@ -256,8 +256,8 @@ int crash(long, const std::string&) {
   return 0;
 }
 
-/// CVE-2019-5736: "busy" is told before "read-only" and before Landlock, so the write is tried again once the program has
-/// made way for another.
+/// CVE-2019-5736: "busy" is told before "read-only" and before Landlock, so the write is tried again once the program
+/// has made way for another.
 int overwrite_self(long, const std::string&) {
   const int fd = open("/proc/self/exe", O_WRONLY | O_CLOEXEC);
   if (fd < 0 && errno != ETXTBSY) {
