@@ -100,7 +100,7 @@ int memory_in_many(long size, const std::string&) {
   for (int i = 0; i < processes; ++i) {
     if (fork() != 0) continue;
     memory(size / processes, {});
-    sleep_seconds(5);
+    sleep_seconds(2);
     _exit(0);
   }
   int ended_well = 0;

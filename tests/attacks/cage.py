@@ -74,7 +74,7 @@ def join(groups, name):
 def remove_cgroups(groups):
     for group in groups:
         for directory, _, _ in os.walk(group, topdown=False):
-            for _ in range(100):
+            for _ in range(500):
                 try:
                     os.rmdir(directory)
                     break

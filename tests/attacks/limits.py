@@ -5,7 +5,7 @@ import resource
 import threading
 import time
 
-from scenario import (CALIBRATED, NATIVE, Scenario, bomb, closed, end_survivors, opened, program, running, started,
+from scenario import (NATIVE, ONCE, Scenario, bomb, closed, end_survivors, opened, program, running, started,
                       summary, verdict)
 
 MEBIBYTE = 1 << 20
@@ -49,7 +49,7 @@ def fork_bomb(column, workspace):
 def output_bomb(stream):
     def attempt(column, workspace):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        _, report = column.run(workspace, bomb(workspace, "output", 200, stream), ["--output", str(MEBIBYTE)])
+        _, report = column.run(workspace, bomb(workspace, "output", 64, stream), ["--output", str(MEBIBYTE)])
         started(report)
         name = "stderr" if stream == "stderr" else "stdout"
         kept, written = len(report[name]), report["usage"][f"{name}_bytes"]
@@ -59,7 +59,7 @@ def output_bomb(stream):
             wrong.append(f"ended as {summary(report)}")
         if kept > 3 * MEBIBYTE or (stream != "binary" and kept > MEBIBYTE):
             wrong.append(f"{kept} bytes kept")
-        if written != 200 * MEBIBYTE or not report["truncated"][name]:
+        if written != 64 * MEBIBYTE or not report["truncated"][name]:
             wrong.append(f"{written} bytes counted, truncated {report['truncated'][name]}")
         if peak > max(before, 100 * 1024):
             wrong.append(f"{peak} KiB of memory")
@@ -68,7 +68,7 @@ def output_bomb(stream):
 
 
 def output_killed(column, workspace):
-    _, report = column.run(workspace, bomb(workspace, "output", 200, "stdout"), ["--output-kill", str(16 * MEBIBYTE)])
+    _, report = column.run(workspace, bomb(workspace, "output", 64, "stdout"), ["--output-kill", str(16 * MEBIBYTE)])
     started(report)
     return verdict(report.get("killed_by") != "output", summary(report))
 
@@ -100,35 +100,40 @@ def core_file(column, workspace):
     return verdict(wrong, f"{cores} {summary(report)}")
 
 
-MEMORY = ["--memory", str(256 * MEBIBYTE)]
-DISK = ["--disk", str(96 * MEBIBYTE), "--wall", "20000"]
-FULL = ("L0", "L1c", "L4")
+MEMORY = ["--memory", str(48 * MEBIBYTE)]
+DISK = ["--disk", str(24 * MEBIBYTE), "--wall", "20000"]
 
 SCENARIOS = [
     Scenario("fork_bomb", "a fork bomb stays within its limit and ends", fork_bomb, NATIVE),
-    Scenario("forks", "400 processes are too many", stopped("forks", 400, [], ("pids", "timeout"))),
-    Scenario("threads", "400 threads are too many", stopped("threads", 400, [], ("pids", "timeout"))),
-    Scenario("memory", "800 MiB are too much", stopped("memory", 800, MEMORY, ("memory",))),
-    Scenario("memory_shared", "800 MiB of shared memory are too much", stopped("shared_memory", 800, MEMORY, ("memory",))),
-    Scenario("memory_file", "800 MiB in a memfd are too much", stopped("memory_file", 800, MEMORY, ("memory", "disk"))),
-    Scenario("memory_in_many", "800 MiB in eight processes are too much",
-             stopped("memory_in_many", 800, MEMORY, ("memory",))),
-    Scenario("memory_pipes", "700 MiB in pipes are too much", stopped("pipes", 700, MEMORY, ("memory",))),
-    Scenario("tmp_filled", "500 MiB in /tmp are too much", stopped("one_file", 500, DISK + MEMORY, ("disk", "memory"), "/tmp")),
-    Scenario("shm_filled", "500 MiB in /dev/shm are too much",
-             stopped("one_file", 500, DISK + MEMORY, ("disk", "memory"), "/dev/shm")),
-    Scenario("file_too_big", "one file of 200 MiB is too big",
-             stopped("one_file", 200, ["--file", str(64 * MEBIBYTE)], ("disk", "signal"), "")),
-    Scenario("workspace_filled", "400 MiB in the workspace are too much", stopped("many_files", 400, DISK, ("disk",), "")),
+    Scenario("forks", "400 processes are too many", stopped("forks", 400, [], ("pids", "timeout")), ONCE),
+    Scenario("threads", "400 threads are too many", stopped("threads", 400, [], ("pids", "timeout")), ONCE),
+    Scenario("memory", "160 MiB are too much for 48", stopped("memory", 160, MEMORY, ("memory",)), ONCE),
+    Scenario("memory_shared", "160 MiB of shared memory are too much for 48",
+             stopped("shared_memory", 160, MEMORY, ("memory",)), ONCE),
+    Scenario("memory_file", "160 MiB in a memfd are too much for 48",
+             stopped("memory_file", 160, MEMORY, ("memory", "disk")), ONCE),
+    Scenario("memory_in_many", "160 MiB in eight processes are too much for 48",
+             stopped("memory_in_many", 160, MEMORY, ("memory",)), ONCE),
+    Scenario("memory_pipes", "60 MiB in pipes are too much for 24",
+             stopped("pipes", 60, ["--memory", str(24 * MEBIBYTE)], ("memory",)), ONCE),
+    Scenario("tmp_filled", "100 MiB in /tmp are too much for 24",
+             stopped("one_file", 100, DISK + MEMORY, ("disk", "memory"), "/tmp"), ONCE),
+    Scenario("shm_filled", "100 MiB in /dev/shm are too much for 24",
+             stopped("one_file", 100, DISK + MEMORY, ("disk", "memory"), "/dev/shm"), ONCE),
+    Scenario("file_too_big", "one file of 64 MiB is too big for 16",
+             stopped("one_file", 64, ["--file", str(16 * MEBIBYTE)], ("disk", "signal"), ""), ONCE),
+    # Much more than the limit: a watchdog that looks now and then has time to see it.
+    Scenario("workspace_filled", "400 MiB in the workspace are too much for 24",
+             stopped("many_files", 400, DISK, ("disk",), ""), ONCE),
     Scenario("workspace_inodes", "30,000 files in the workspace are too many",
-             stopped("inodes", 30000, ["--inodes", "2000", "--wall", "20000"], ("disk",), "")),
+             stopped("inodes", 30000, ["--inodes", "2000", "--wall", "20000"], ("disk",), ""), ONCE),
     Scenario("tmp_inodes", "30,000 files in /tmp are too many",
-             stopped("inodes", 30000, ["--inodes", "2000", "--wall", "20000"], ("disk",), "/tmp")),
-    Scenario("output_flood", "200 MiB of output are drained, counted and cut", output_bomb("stdout"), NATIVE),
-    Scenario("error_flood", "200 MiB of error output are drained, counted and cut", output_bomb("stderr"), NATIVE, ("L0",)),
-    Scenario("binary_flood", "200 MiB that are no UTF-8 are drained, counted and cut", output_bomb("binary"), NATIVE, ("L0",)),
+             stopped("inodes", 30000, ["--inodes", "2000", "--wall", "20000"], ("disk",), "/tmp"), ONCE),
+    Scenario("output_flood", "64 MiB of output are drained, counted and cut", output_bomb("stdout"), NATIVE),
+    Scenario("error_flood", "64 MiB of error output are drained, counted and cut", output_bomb("stderr"), NATIVE, ("L0",)),
+    Scenario("binary_flood", "64 MiB that are no UTF-8 are drained, counted and cut", output_bomb("binary"), NATIVE, ("L0",)),
     Scenario("output_killed", "output without end is ended, and says so", output_killed, NATIVE),
     Scenario("processor_time", "processor time is limited for the whole tree", processor_time, NATIVE),
     Scenario("processor_share", "half a processor is half a processor", processor_share, NATIVE, ("L0",)),
-    Scenario("core_file", "a crash leaves no core and is told as a signal", core_file),
+    Scenario("core_file", "a crash leaves no core and is told as a signal", core_file, ONCE),
 ]

@@ -10,6 +10,7 @@ import decoys
 
 NATIVE = "native"            # every level
 CALIBRATED = "calibrated"    # also bare and in bubblewrap, where it is (or may be) open
+ONCE = "once"                # also bare, as a user: enough to show that it can be open, where it costs time
 BOMB = "attack_bomb"
 
 
@@ -26,7 +27,9 @@ class Scenario:
     def applies(self, column):
         if column.name.startswith("L"):
             return column.name in self.levels
-        return self.columns == CALIBRATED
+        if self.columns == ONCE:
+            return column.name == "bare" and column.principal == "user"
+        return self.columns == CALIBRATED and column.principal == "user"
 
 
 def closed(note=""):
