@@ -68,6 +68,8 @@ int soak(int runs, int at_once) {
     for (int i = 0; i < at_once; ++i) threads.emplace_back([&, i] { failed += run_one(**box, i) ? 0 : 1; });
     for (auto& thread : threads) thread.join();
   }
+  // The dead are collected off the path of a run: what is still there after ten seconds is a leak.
+  for (int i = 0; i < 200 && sandbox::native::process_tree(::getpid()).size() > before.processes; ++i) ::usleep(50'000);
   const Census after;
   std::printf("failed %d; descriptors %zu → %zu, mounts %zu → %zu, files in /tmp %zu → %zu, processes %zu → %zu\n",
               failed.load(), before.descriptors, after.descriptors, before.mount_points, after.mount_points,
