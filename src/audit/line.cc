@@ -46,6 +46,7 @@ std::size_t boundary(std::string_view text, std::size_t at) {
 }
 
 std::string excerpt_of(std::string_view text, std::size_t keep, const std::string& note) {
+  if (text.size() <= keep) return std::string(text);
   const std::size_t head = boundary(text, keep / 2);
   const std::size_t tail = boundary(text, text.size() - keep / 2);
   return fmt::format("{}\n[{} bytes left out{}]\n{}", text.substr(0, head), tail - head, note, text.substr(tail));
