@@ -285,6 +285,20 @@ int kill_init(long, const std::string&) {
   return 0;
 }
 
+bool ends_the_fuzzer(long number) {
+  constexpr long numbers[] = {SYS_exit,
+                              SYS_exit_group,
+                              SYS_pause,
+                              SYS_kill,
+                              SYS_tkill,
+                              SYS_tgkill,
+                              SYS_rt_sigqueueinfo,
+                              SYS_rt_tgsigqueueinfo,
+                              SYS_pidfd_send_signal,
+                              SYS_rt_sigsuspend};
+  return std::find(std::begin(numbers), std::end(numbers), number) != std::end(numbers);
+}
+
 /// Random numbers with random arguments: the kernel and the sandbox must both survive. The generator is fixed by its
 /// seed, so that a finding can be repeated.
 int fuzz(long seconds, const std::string& seed) {
@@ -311,8 +325,7 @@ int fuzz(long seconds, const std::string& seed) {
                                  : -(rand() % 4096);
         }
         const long number = rand() % 1024;
-        // Not what ends or stops the fuzzer itself.
-        if (number == SYS_exit || number == SYS_exit_group || number == SYS_pause || number == SYS_kill) continue;
+        if (ends_the_fuzzer(number)) continue;
         syscall(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
       }
       _exit(0);

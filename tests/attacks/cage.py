@@ -51,6 +51,10 @@ def make_bounds(name):
             if os.path.exists(f"{group}/{file}"):
                 write(f"{group}/{file}", str(value))
         os.mkdir(f"{group}/runner")
+        # A group counts as one task among those beside it: on a busy machine the attacks would hardly run at all.
+        if os.path.exists(f"{group}/cpu.shares"):
+            for path in (group, f"{group}/runner"):
+                write(f"{path}/cpu.shares", "16384")
     return made
 
 
@@ -61,6 +65,8 @@ def delegate(groups, user):
             path = f"{group}/{name}"
             os.makedirs(path, exist_ok=True)
             os.chown(path, owner, owner)
+            if os.path.exists(f"{path}/cpu.shares"):
+                write(f"{path}/cpu.shares", "16384")
             for file in ("cgroup.procs", "cgroup.threads", "tasks", "cgroup.subtree_control"):
                 if os.path.exists(f"{path}/{file}"):
                     os.chown(f"{path}/{file}", owner, owner)
