@@ -77,6 +77,7 @@ int threads(long size, const std::string&) {
 int touch(char* area, long size) {
   if (area == MAP_FAILED) return counted("MiB", 0, size);
   for (long i = 0; i < size; ++i) memset(area + static_cast<size_t>(i) * mebibyte, 1, mebibyte);
+  sleep_seconds(1);  // held: a watchdog looks now and then
   return counted("MiB", size, size);
 }
 

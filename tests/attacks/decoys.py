@@ -69,9 +69,16 @@ def plant_account():
     os.chmod("/cordon-host-marker", 0o644)
 
 
-def plant_home(probe):
-    os.makedirs(f"{HOME}/outside/empty")
+def plant_removable():
+    """Anew for every attack: one that got through as root leaves its own."""
     file(f"{HOME}/outside/removable", "", USER_ID, 0o600)
+    os.makedirs(f"{HOME}/outside/empty", exist_ok=True)
+    give(f"{HOME}/outside/empty", USER_ID)
+
+
+def plant_home(probe):
+    os.makedirs(f"{HOME}/outside")
+    plant_removable()
     shutil.copy(probe, f"{HOME}/outside/program")
     give(f"{HOME}/outside/program", USER_ID, 0o755)
     for name in (".ssh/id_rsa", ".ssh/authorized_keys", ".aws/credentials", ".bashrc", "SECRET"):
@@ -161,6 +168,7 @@ class Workspace:
         self.path = f"{self.base}/project"
         self.owner = owner
         os.makedirs(self.path)
+        plant_removable()
         for directory in (f"{WORK}/work", self.base, self.path):
             os.chmod(directory, 0o755)
         file(f"{self.base}/neighbour/secret", SECRET, owner)

@@ -9,6 +9,9 @@ OPEN = {
         "the workspace is given, and with it a socket that the user's own program listens on there; the kernel can "
         "tell it from the sandbox's own sockets only since Landlock ABI 9",
     ("L*", "*", "path_datagram_workspace"): "as path_socket_workspace",
+    ("L1c", "*", "memory_pipes"):
+        "without a memory cgroup nobody counts what lies in pipes; the kernel bounds it for each user (64 MiB, "
+        "fs.pipe-user-pages-soft), and the result names the cgroup as missing",
     ("L2", "*", "host_process_listed"):
         "L2 is the level without a /proc of its own: names and command lines of host processes can be read, their "
         "memory, environment, files and signals can't; the result names it as missing",

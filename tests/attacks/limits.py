@@ -18,6 +18,9 @@ def stopped(name, size, options, reasons, path="."):
         out, report = column.run(workspace, bomb(workspace, name, size, path or workspace.path),
                                  options if column.name.startswith("L") else [])
         end_survivors()
+        # What a bare bomb left in the cage's own /tmp: the host's state is read file by file.
+        for left in glob.glob(f"{path}/bomb-*") + glob.glob(f"{path}/inode-*") if path.startswith("/") else []:
+            os.unlink(left)
         started(report)
         if report.get("exit_code") == 0:
             return opened(f"took all: {out.strip()[:80]}")
@@ -87,7 +90,8 @@ def processor_share(column, workspace):
     end_survivors()
     started(report)
     used = report["usage"]["cpu_ms"]
-    return verdict(used > 1200 or used == 0, f"{used} ms of processor time in 1,500 ms")
+    # Far less than the share would only mean that it was not counted.
+    return verdict(not 300 <= used <= 1200, f"{used} ms of processor time in 1,500 ms")
 
 
 def core_file(column, workspace):
