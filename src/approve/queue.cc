@@ -17,7 +17,8 @@ constexpr const char* schema = R"(
     state TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
     approved_at INTEGER, approved_by TEXT NOT NULL DEFAULT '', notes TEXT NOT NULL DEFAULT '',
     rejected_at INTEGER, rejected_by TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',
-    uses_left INTEGER NOT NULL DEFAULT 0, result TEXT NOT NULL DEFAULT 'null');
+    uses_left INTEGER NOT NULL DEFAULT 0, result TEXT NOT NULL DEFAULT 'null', waiter TEXT NOT NULL DEFAULT '',
+    told INTEGER NOT NULL DEFAULT 0);
   CREATE INDEX IF NOT EXISTS entries_by_state ON entries(state, created_at);
   CREATE INDEX IF NOT EXISTS entries_by_digest ON entries(digest, state);
 )";
@@ -25,7 +26,7 @@ constexpr const char* schema = R"(
 constexpr const char* columns =
     "id, command, risk, reasons, working_dir, user, agent, session, surface, is_agent, digest, plan, state, "
     "created_at, "
-    "expires_at, approved_at, approved_by, notes, rejected_at, rejected_by, reason, uses_left, result";
+    "expires_at, approved_at, approved_by, notes, rejected_at, rejected_by, reason, uses_left, result, waiter";
 
 constexpr std::array state_names = {"pending", "approved", "rejected", "expired", "drifted", "executed", "failed"};
 
@@ -58,6 +59,7 @@ Result<Entry> read_entry(const Statement& row) {
   entry.reason = row.text(20);
   entry.uses_left = row.number(21);
   entry.result = std::move(result);
+  entry.waiter = row.text(23);
   return entry;
 }
 
@@ -70,23 +72,6 @@ Result<std::string> new_id() {
 }
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-/// Presence, and never the agent's own channel.
-Result<void> may_approve(const Entry& entry, const Vote& vote) {
-  if (vote.inside_sandbox) return fail(Fault::denied, "approvals never come from inside a sandbox");
-  if (vote.from_agent) return fail(Fault::denied, "an agent cannot approve; a person must");
-  if (vote.presence == Presence::none) {
-    return fail(Fault::denied, "approving needs a person: the passphrase on a terminal, or the approver's token");
-  }
-  if (entry.request.asker.is_agent && vote.presence == Presence::confirmed) {
-    return fail(
-        Fault::denied,
-        "{} was asked for by an agent, so a y is not enough; set a passphrase (cordon approver init) or give the "
-        "approver's token",
-        entry.id);
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -195,6 +180,22 @@ Result<Entry> Queue::must_be(std::string_view id, State wanted) {
   return entry;
 }
 
+Result<void> Queue::may_approve(const Entry& entry, const Vote& vote) {
+  if (vote.inside_sandbox) return fail(Fault::denied, "approvals never come from inside a sandbox");
+  if (vote.from_agent) return fail(Fault::denied, "an agent cannot approve; a person must");
+  if (vote.presence == Presence::none) {
+    return fail(Fault::denied, "approving needs a person: the passphrase on a terminal, or the approver's token");
+  }
+  if (entry.request.asker.is_agent && vote.presence == Presence::confirmed) {
+    return fail(
+        Fault::denied,
+        "{} was asked for by an agent, so a y is not enough; set a passphrase (cordon approver init) or give the "
+        "approver's token",
+        entry.id);
+  }
+  return {};
+}
+
 Result<Entry> Queue::approve(std::string_view id, const Vote& vote) {
   Transaction transaction = TRY(Transaction::begin(database_));
   const auto pending = must_be(id, State::pending);
@@ -232,7 +233,7 @@ Result<Entry> Queue::reject(std::string_view id, std::string_view by, std::strin
   return entry;
 }
 
-Result<Entry> Queue::redeem(std::string_view id, const Digest& now, const Asker& by) {
+Result<Entry> Queue::redeem(std::string_view id, const Digest& now, const Asker& by, std::string_view difference) {
   Transaction transaction = TRY(Transaction::begin(database_));
   const auto approved = must_be(id, State::approved);
   if (!approved) {
@@ -241,11 +242,11 @@ Result<Entry> Queue::redeem(std::string_view id, const Digest& now, const Asker&
   }
   if (approved->request.asker.user != by.user) return fail(Fault::denied, "{} was asked for by another user", id);
   if (!(approved->request.digest == now)) {
-    Statement drift = TRY(database_.prepare(
-        "UPDATE entries SET state = 'drifted', reason = 'something changed since the approval' WHERE id = ?"));
-    CHECK_OK(drift.bind(id).run());
+    Statement drift = TRY(database_.prepare("UPDATE entries SET state = 'drifted', reason = ? WHERE id = ?"));
+    CHECK_OK(drift.bind(fmt::format("changed since the approval: {}", difference)).bind(id).run());
     CHECK_OK(transaction.commit());
-    return fail(Fault::conflict, "{}: something changed since it was approved, so it needs a new approval", id);
+    return fail(Fault::conflict, "{}: changed since it was approved ({}); ask again for a new approval", id,
+                difference);
   }
   Statement spend =
       TRY(database_.prepare("UPDATE entries SET uses_left = uses_left - 1, state = CASE WHEN uses_left <= 1 THEN "
@@ -276,6 +277,25 @@ Result<void> Queue::conclude(std::string_view id, const Json& result, bool succe
       TRY(database_.prepare("UPDATE entries SET result = ?, state = CASE WHEN state = 'executed' AND ? = 0 THEN "
                             "'failed' ELSE state END WHERE id = ?"));
   return update.bind(dump(result)).bind(std::int64_t{succeeded}).bind(id).run();
+}
+
+Result<void> Queue::set_waiter(std::string_view id, std::string_view waiter) {
+  Statement update = TRY(database_.prepare("UPDATE entries SET waiter = ? WHERE id = ?"));
+  return update.bind(waiter).bind(id).run();
+}
+
+Result<std::vector<Entry>> Queue::untold_expired() {
+  CHECK_OK(expire());
+  const std::string sql = fmt::format("SELECT {} FROM entries WHERE state = 'expired' AND told = 0 LIMIT 100", columns);
+  Statement select = TRY(database_.prepare(sql.c_str()));
+  std::vector<Entry> entries;
+  while (TRY(select.step())) entries.push_back(TRY(read_entry(select)));
+  return entries;
+}
+
+Result<void> Queue::tell(std::string_view id) {
+  Statement update = TRY(database_.prepare("UPDATE entries SET told = 1 WHERE id = ?"));
+  return update.bind(id).run();
 }
 
 Result<std::int64_t> Queue::clear(Duration older_than) {

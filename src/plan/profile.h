@@ -1,0 +1,21 @@
+// Settings and grants → what the sandbox is told.
+#pragma once
+
+#include "plan/freeze.h"
+
+namespace cordon::plan {
+
+/// Everything but the program's identity.
+Result<Profile> profile_of(const Request& request, const Basis& basis);
+
+/// Where the sandbox looks for programs, first to last.
+std::vector<std::string> search_path(const Profile& profile);
+
+/// The file of the host that is seen at `path` inside the sandbox.
+std::string host_path(const Profile& profile, const std::string& path);
+
+/// Files and directories of a workspace through which a program could have its way outside of the sandbox later. A
+/// directory ends with a slash.
+std::vector<std::string> protected_paths();
+
+}  // namespace cordon::plan
