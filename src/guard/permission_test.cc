@@ -10,7 +10,7 @@ namespace cordon::guard {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 class Approval : public GuardTest {};

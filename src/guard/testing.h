@@ -31,7 +31,7 @@ class CountingSandbox : public sandbox::Sandbox {
   std::mutex mutex_;
 };
 
-class GuardTest : public testing::Test {
+class GuardTest : public ::testing::Test {
  protected:
   Guard open() {
     auto guard = Guard::open({.sources = room_.sources(),
