@@ -5,6 +5,8 @@ namespace cordon::app {
 
 void define_all(CommandLine& line) {
   define_check(line);
+  define_exec(line);
+  define_runs(line);
   define_allowlist(line);
   define_config(line);
   define_trust(line);

@@ -83,10 +83,14 @@ Result<std::string> ask_secret(const std::string& prompt) {
   return line;
 }
 
-Result<bool> ask_yes(const std::string& question) {
+Result<std::string> ask_line(const std::string& prompt) {
   const sys::Fd terminal = TRY(open_terminal());
-  CHECK_OK(sys::write_all(terminal, "/dev/tty", visible(question, Lines::keep) + " [y/N] "));
-  const std::string answer = to_lower(trim(TRY(read_line(terminal))));
+  CHECK_OK(sys::write_all(terminal, "/dev/tty", visible(prompt, Lines::keep)));
+  return read_line(terminal);
+}
+
+Result<bool> ask_yes(const std::string& question) {
+  const std::string answer = to_lower(trim(TRY(ask_line(question + " [y/N] "))));
   return answer == "y" || answer == "yes";
 }
 

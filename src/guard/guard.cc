@@ -214,7 +214,8 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
 Redeemer redeemer_of(const approve::Entry& entry) {
   if (!entry.waiter.empty() && sys::is_alive(entry.waiter)) return Redeemer::asker_waits;
   const auto request = plan::request_of(entry.request.plan);
-  if (!request || request->input_given || request->asker.uid != ::geteuid()) return Redeemer::asker_retries;
+  if (!request || request->input_given || request->detached || request->asker.uid != ::geteuid())
+    return Redeemer::asker_retries;
   return request->asker.surface == "cli" ? Redeemer::this_process : Redeemer::asker_retries;
 }
 

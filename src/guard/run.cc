@@ -17,6 +17,7 @@ class RecordingIo : public sandbox::Io {
     kept_.append(bytes.substr(0, most_recorded_output - std::min(most_recorded_output, kept_.size())));
     caller_.output(stream, bytes);
   }
+  void started() override { caller_.started(); }
   std::optional<int> input_descriptor() override { return caller_.input_descriptor(); }
   std::string_view input_text() override { return caller_.input_text(); }
   WindowSize window_size() override { return caller_.window_size(); }
@@ -159,6 +160,7 @@ void Guard::State::run(const plan::Plan& plan, Execution& execution, sandbox::Io
     clearance = audit::Log::clear_without_record({clearance.error().sentence}, plan.profile);
   }
   RecordingIo recording(io);
+  recording.started();
   execution.report = (*place)->run(*std::move(clearance), recording, stop);
   if (!execution.unrecorded) {
     line.kind = RecordKind::outcome;

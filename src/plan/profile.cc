@@ -56,7 +56,7 @@ class Drafter {
     CHECK_OK(add_grants());
     add_limits();
     add_environment();
-    profile_.cwd = request_.cwd;
+    CHECK_OK(add_directory());
     profile_.input = request_.input_given ? Input::given : Input::closed;
     profile_.tty = request_.tty;
     profile_.report_violations = request_.report_violations;
@@ -121,13 +121,29 @@ class Drafter {
     return add_bind(path.empty() ? "/" : path, true);
   }
 
+  /// The command's directory must be one that is seen inside.
+  Result<void> add_directory() {
+    const bool in_workspace =
+        profile_.workspace.access != WorkspaceAccess::none && is_inside(request_.cwd, profile_.workspace.path);
+    const bool in_bind =
+        std::ranges::any_of(profile_.binds, [&](const Bind& bind) { return is_inside(request_.cwd, bind.target); });
+    if (in_workspace || in_bind) {
+      profile_.cwd = request_.cwd;
+      return {};
+    }
+    if (profile_.workspace.access == WorkspaceAccess::none) return {};
+    return fail(Fault::invalid_input,
+                "the working directory {} is outside of the workspace {}; give --workspace or --cwd", request_.cwd,
+                profile_.workspace.path);
+  }
+
   void add_limits() {
     const LimitSettings& wanted = sandbox_.limits;
     Limits& limits = profile_.limits;
     limits.wall_ms = request_.wall_ms.value_or(static_cast<std::uint64_t>(wanted.time_ms.value));
     limits.memory_bytes = static_cast<std::uint64_t>(wanted.memory_bytes.value);
     limits.pids = static_cast<std::uint64_t>(wanted.processes.value);
-    limits.output_bytes = static_cast<std::uint64_t>(wanted.output_bytes.value);
+    limits.output_bytes = request_.output_bytes.value_or(static_cast<std::uint64_t>(wanted.output_bytes.value));
     limits.disk_bytes = static_cast<std::uint64_t>(wanted.disk_bytes.value);
     limits.file_bytes = limits.disk_bytes;
     limits.cpus = static_cast<double>(wanted.millicpus.value) / 1000;
