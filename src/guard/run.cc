@@ -189,7 +189,7 @@ void Guard::State::keep_house() {
   const std::string stamp = options.sources.state_dir + "/retained";
   const std::string today = day_of(clock->now());
   if (const auto last = sys::read_file_if_exists(stamp, 64); last && *last && **last == today) return;
-  if (!log_ || !sys::replace_file(stamp, today, 0600)) return;
+  if (!log_ || !sys::replace_file_unsynced(stamp, today, 0600)) return;
   static_cast<void>(log_->retain(std::chrono::milliseconds(settings.approval.audit_retention_ms.value)));
 }
 

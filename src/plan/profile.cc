@@ -70,7 +70,7 @@ class Drafter {
     workspace.access = access_of(sandbox_.workspace.value);
     if (workspace.access == WorkspaceAccess::none) return;
     workspace.path = request_.workspace;
-    workspace.protected_paths = protected_paths();
+    workspace.protected_paths = protected_paths(workspace.path);
   }
 
   /// Filesystem lines of SANDBOX.md: narrower inside the workspace, wider outside of it.
@@ -200,10 +200,16 @@ std::string host_path(const Profile& profile, const std::string& path) {
   return path;
 }
 
-std::vector<std::string> protected_paths() {
-  return {".git/hooks/", ".git/config", "SANDBOX.md", ".cordon/",  ".bashrc",     ".bash_profile",
-          ".profile",    ".zshrc",      ".envrc",     ".mcp.json", ".vscode/",    ".idea/",
-          ".claude/",    ".codex/",     ".gemini/",   ".cursor/",  ".gitmodules", ".ripgreprc"};
+std::vector<std::string> protected_paths(const std::string& workspace) {
+  // Read by programs outside while a sandbox runs: held even where there is nothing yet.
+  std::vector<std::string> paths = {".git/hooks/", ".git/config", "SANDBOX.md", ".cordon/", ".claude/",
+                                    ".codex/",     ".gemini/",    ".cursor/",   ".vscode/"};
+  // Someone's own start files. An empty one that was not there before would do harm of its own.
+  for (const char* path : {".bashrc", ".bash_profile", ".profile", ".zshrc", ".envrc", ".mcp.json", ".idea/", ".husky/",
+                           ".gitmodules", ".ripgreprc", ".pre-commit-config.yaml"}) {
+    if (exists(workspace + "/" + path)) paths.emplace_back(path);
+  }
+  return paths;
 }
 
 }  // namespace cordon::plan
