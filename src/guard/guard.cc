@@ -109,12 +109,6 @@ Execution Guard::rehearse(const Request& request, Json& description) {
   return execution;
 }
 
-Result<void> Guard::record_change(RecordKind kind, const std::string& what, const std::string& by) {
-  audit::Log* log = TRY(state_->log());
-  TRY(log->append({.kind = kind, .command = what, .user = by, .status = "changed"}));
-  return {};
-}
-
 Result<void> Guard::State::reload() {
   config::Loaded loaded = TRY(config::load(options.sources));
   settings = std::move(loaded.settings);
