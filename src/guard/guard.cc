@@ -174,6 +174,10 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
     return Refused{verdict.rule, "runs on the host by an elevated pattern, which this version cannot do yet"};
   }
   for (const Need& grant : verdict.grants) {
+    const std::string& own = options.sources.state_dir;
+    if (config::is_within(grant.target, own) || config::is_within(own, grant.target)) {
+      return Refused{"guard.own", "Cordon's own state is never opened to a sandbox"};
+    }
     if (grant.kind == Need::Kind::host) {
       return Refused{"network",
                      fmt::format("needs the network ({}), and a sandbox has none in this version", grant.target)};
@@ -198,7 +202,7 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
                        .policy = policy,
                        .session = std::move(directory),
                        .may_be_written = [&rules](const std::string& path) -> Result<void> {
-                         TRY(rules.check_source(path, "writing to it", {}));
+                         TRY(rules.check_source(path, "write access to " + path, {}));
                          return {};
                        },
                        .loads_code = why_it_loads_code},
