@@ -45,7 +45,8 @@ class Runs(Case):
         self.call("sandbox-exec", "echo made > made.txt; ls -A ~ > listing; bash step.sh", expect=0)
         self.assertEqual(self.read("made.txt"), "made\n")
         self.assertNotIn("private.txt", self.read("listing"))
-        self.assertEqual(self.call("sandbox-exec", "cat ~/kept", expect=0).stdout, "kept\n")
+        self.write("later.sh", "cat ~/kept\n")
+        self.assertEqual(self.call("sandbox-exec", "bash later.sh", expect=0).stdout, "kept\n")
         self.assertFalse(os.path.exists(os.path.join(self.home, "kept")))
 
     def test_tilde_means_inside_what_it_meant_when_it_was_judged(self):
