@@ -136,6 +136,17 @@ Result<bool> Directory::has(const std::string& name) const {
   return failed("stat", path_of(name));
 }
 
+Result<bool> Directory::is(const std::string& name, const Fd& file) const {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(file.get(), &opened) != 0) return failed("fstat", path_of(name));
+  if (::fstatat(fd_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return false;
+    return failed("stat", path_of(name));
+  }
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 Result<std::vector<std::string>> Directory::list() const {
   auto names = TRY(list("."));
   if (!names) return fail(Fault::unavailable, "{} is gone", path_);

@@ -42,6 +42,8 @@ class Directory {
   Result<void> make_directory(const std::string& name) const;
   Result<void> remove_directory(const std::string& name) const;
   Result<bool> has(const std::string& name) const;
+  /// Whether `name` still is the file that was opened as `file`, and not another one in its place.
+  Result<bool> is(const std::string& name, const Fd& file) const;
   /// Names of everything but "." and "..", sorted.
   Result<std::vector<std::string>> list() const;
   Result<std::optional<std::vector<std::string>>> list(const std::string& name) const;
