@@ -5,6 +5,7 @@ namespace cordon::app {
 
 void define_all(CommandLine& line) {
   define_check(line);
+  define_audit(line);
   define_allowlist(line);
   define_config(line);
   define_trust(line);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "audit/redactor.h"
 #include "audit/sieve.h"
 #include "audit/store.h"
 #include "base/text.h"
@@ -89,6 +90,41 @@ Result<std::vector<std::string>> records_of_request(const std::string& path, std
       ended = sieve.kind() == "\"outcome\"" || sieve.kind() == "\"recovery\"";
       return ended ? Continue::no : Continue::yes;
     }));
+  }
+  return found;
+}
+
+namespace {
+
+Result<bool> holds_in_blob(const std::string& path, std::string_view line, const std::string& tag) {
+  if (line.find("_commit\":\"") == std::string_view::npos) return false;
+  const Json record = Json::parse(line, nullptr, false);
+  for (const char* key : {"output_commit", "command_commit"}) {
+    const auto text = TRY(committed_text(path, record, key));
+    if (text && text->find(tag) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> lines_with_secret(const std::string& path, std::string_view secret) {
+  const sys::Directory directory = TRY(open_directory(path));
+  const auto key = TRY(directory.read("redaction.key", 4096));
+  if (!key || key->size() != 65) return fail(Fault::unavailable, "the log has no redaction key: no secret was marked");
+  const std::string tag = TRY(Redactor::create(key->substr(0, 64), {}, {})).tag(secret);
+  std::vector<std::string> found;
+  Result<void> searched;
+  for (const std::string& day : days_among(TRY(directory.list()), ".jsonl")) {
+    const auto reader = TRY(DayReader::open(directory, day));
+    if (!reader) continue;
+    CHECK_OK(reader->forwards(0, [&](std::string_view line, std::uint64_t) {
+      const Result<bool> holds = line.find(tag) != std::string_view::npos ? true : holds_in_blob(path, line, tag);
+      if (holds && *holds) found.emplace_back(line);
+      if (!holds) searched = tl::make_unexpected(holds.error());
+      return holds ? Continue::yes : Continue::no;
+    }));
+    CHECK_OK(searched);
   }
   return found;
 }

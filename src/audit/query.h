@@ -42,6 +42,9 @@ Result<bool> has_text(const std::string& directory, const Json& line, const char
 /// Removes the text that a line committed to. Every proof stays as it is.
 Result<bool> erase_text(const std::string& directory, const Json& line, const char* key);
 
+/// Records in whose text, or in what they committed to, this secret was redacted; the oldest first.
+Result<std::vector<std::string>> lines_with_secret(const std::string& directory, std::string_view secret);
+
 /// What was found wrong with the log and not answered yet: then nothing is written to it.
 Result<std::optional<std::string>> known_damage(const std::string& directory);
 

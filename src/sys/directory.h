@@ -37,6 +37,8 @@ class Directory {
   /// Readers see the old content or the new while the machine stays up. For caches only.
   Result<void> replace_cached(const std::string& name, std::string_view bytes) const;
   Result<void> rename(const std::string& from, const std::string& to) const;
+  /// Fails with Fault::conflict when `to` exists.
+  Result<void> rename_new(const std::string& from, const std::string& to) const;
   /// A name that is not there is not an error.
   Result<void> remove(const std::string& name) const;
   Result<void> make_directory(const std::string& name) const;
