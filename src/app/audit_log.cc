@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 
 #include "app/audit_verbs.h"
 #include "base/text.h"
@@ -77,7 +78,11 @@ bool begun(const std::string& directory) {
 }
 
 Result<std::string> read_secret(const std::string& name) {
-  std::string secret = TRY(sys::read_file(name == "-" ? "/dev/stdin" : name, largest_secret));
+  std::string secret;
+  if (name == "-")
+    secret.assign(std::istreambuf_iterator<char>(std::cin), {});
+  else
+    secret = TRY(sys::read_file(name, largest_secret));
   if (secret.ends_with('\n')) secret.pop_back();
   if (secret.size() < 8)
     return fail(Fault::invalid_input, "a secret has at least 8 bytes; shorter ones are not marked");
