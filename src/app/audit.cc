@@ -14,8 +14,7 @@ Result<std::string> audit_directory(const GlobalOptions& global) { return TRY(st
 void AuditFilterOptions::add_to(CLI::App& verb) {
   verb.add_option("--risk-level", risk_level, "Only this risk: safe, normal, dangerous, critical or disallowed")
       ->type_name("LEVEL");
-  verb.add_option("--status", status,
-                  "Only this status: executed, failed, killed, blocked, queued, approved, rejected, …")
+  verb.add_option("--status", status, "Only this status: executed, failed, killed, blocked, queued, approved, rejected")
       ->type_name("STATUS");
   verb.add_option("--since", since, "From then on: a time, a day (2026-02-25), or how long ago (2h, 7d)")
       ->type_name("TIME");

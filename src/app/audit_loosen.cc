@@ -39,16 +39,18 @@ Json to_json(const std::vector<audit::DueDay>& due, Duration keep, bool deleted)
 }
 
 void print(const std::vector<audit::DueDay>& due, Duration keep, bool deleted) {
+  if (due.empty()) {
+    std::cout << "Nothing is older than " << to_text(keep) << ".\n";
+    return;
+  }
   std::uint64_t bytes = 0;
   for (const audit::DueDay& one : due) {
     std::cout << one.day << "  " << grouped(one.bytes) << " bytes\n";
     bytes += one.bytes;
   }
-  std::cout << fmt::format("{} {} of more than {} ago ({} bytes){}\n", due.size(), due.size() == 1 ? "day" : "days",
+  std::cout << fmt::format("{} {} older than {} ({} bytes){}\n", due.size(), due.size() == 1 ? "day" : "days",
                            to_text(keep), grouped(bytes),
-                           due.empty() ? "; nothing to delete"
-                           : deleted   ? "; deleted, seals and proof kept"
-                                       : " would be deleted");
+                           deleted ? ": deleted, seals and proof kept" : " would be deleted");
 }
 
 }  // namespace
