@@ -70,7 +70,7 @@ class Drafter {
     workspace.access = access_of(sandbox_.workspace.value);
     if (workspace.access == WorkspaceAccess::none) return;
     workspace.path = request_.workspace;
-    workspace.protected_paths = protected_paths(workspace.path);
+    workspace.protected_paths = protected_paths(workspace.path, request_.home);
   }
 
   /// Filesystem lines of SANDBOX.md: narrower inside the workspace, wider outside of it.
@@ -200,15 +200,26 @@ std::string host_path(const Profile& profile, const std::string& path) {
   return path;
 }
 
-std::vector<std::string> protected_paths(const std::string& workspace) {
-  // Read by programs outside while a sandbox runs: held even where there is nothing yet.
-  std::vector<std::string> paths = {".git/hooks/", ".git/config", "SANDBOX.md", ".cordon/", ".claude/",
-                                    ".codex/",     ".gemini/",    ".cursor/",   ".vscode/"};
+std::vector<std::string> protected_paths(const std::string& workspace, const std::string& home) {
+  std::vector<std::string> paths = {".git/hooks/", ".git/config", "SANDBOX.md", ".cordon/"};
+  // Settings of programs that read them while a sandbox runs, and may run what they say: held even where there is
+  // nothing yet, if the user has that program.
+  struct Reader {
+    const char* path;
+    const char* sign;  // below the home
+  };
+  for (const Reader& reader :
+       {Reader{".claude/", ".claude"}, Reader{".codex/", ".codex"}, Reader{".gemini/", ".gemini"},
+        Reader{".cursor/", ".cursor"}, Reader{".vscode/", ".vscode"}, Reader{".vscode/", ".config/Code"}}) {
+    if (exists(workspace + "/" + reader.path) || exists(home + "/" + reader.sign)) paths.emplace_back(reader.path);
+  }
   // Someone's own start files. An empty one that was not there before would do harm of its own.
   for (const char* path : {".bashrc", ".bash_profile", ".profile", ".zshrc", ".envrc", ".mcp.json", ".idea/", ".husky/",
                            ".gitmodules", ".ripgreprc", ".pre-commit-config.yaml"}) {
     if (exists(workspace + "/" + path)) paths.emplace_back(path);
   }
+  std::ranges::sort(paths);
+  paths.erase(std::ranges::unique(paths).begin(), paths.end());
   return paths;
 }
 

@@ -83,6 +83,7 @@ class Runs(Case):
 
     def test_protected_files_stay_as_they_are(self):
         self.call("git", "init", "-q", ".", expect=0)
+        os.mkdir(os.path.join(self.home, ".claude"))
         hook = os.path.join(self.work, ".git/hooks/post-checkout")
         self.call("sandbox-exec", f"echo evil > {hook}; echo '- rm' >> SANDBOX.md; echo x > .cordon/config.json5; mkdir -p .claude; echo x > .claude/settings.json")
         self.assertFalse(os.path.exists(hook))
