@@ -196,6 +196,14 @@ Result<void> Queue::may_approve(const Entry& entry, const Vote& vote) {
   return {};
 }
 
+Result<void> Queue::may_last(const Vote& vote) const {
+  if (vote.uses < 1 || vote.uses > 1000) return fail(Fault::invalid_input, "an approval is for 1 to 1000 runs");
+  if (vote.lasts && (*vote.lasts <= Duration::zero() || *vote.lasts > limits_.longest_approval)) {
+    return fail(Fault::invalid_input, "an approval lasts at most {}", to_text(limits_.longest_approval));
+  }
+  return {};
+}
+
 Result<Entry> Queue::approve(std::string_view id, const Vote& vote) {
   Transaction transaction = TRY(Transaction::begin(database_));
   const auto pending = must_be(id, State::pending);
@@ -204,7 +212,7 @@ Result<Entry> Queue::approve(std::string_view id, const Vote& vote) {
     return pending;
   }
   CHECK_OK(may_approve(*pending, vote));
-  if (vote.uses < 1 || vote.uses > 1000) return fail(Fault::invalid_input, "an approval is for 1 to 1000 runs");
+  CHECK_OK(may_last(vote));
   Statement update =
       TRY(database_.prepare("UPDATE entries SET state = 'approved', approved_at = ?, approved_by = ?, notes = ?, "
                             "uses_left = ?, expires_at = ? "
@@ -282,6 +290,11 @@ Result<void> Queue::conclude(std::string_view id, const Json& result, bool succe
 Result<void> Queue::set_waiter(std::string_view id, std::string_view waiter) {
   Statement update = TRY(database_.prepare("UPDATE entries SET waiter = ? WHERE id = ?"));
   return update.bind(waiter).bind(id).run();
+}
+
+Result<void> Queue::clear_waiter(std::string_view id, std::string_view waiter) {
+  Statement update = TRY(database_.prepare("UPDATE entries SET waiter = '' WHERE id = ? AND waiter = ?"));
+  return update.bind(id).bind(waiter).run();
 }
 
 Result<std::vector<Entry>> Queue::untold_expired() {

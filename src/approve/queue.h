@@ -72,6 +72,7 @@ struct QueueLimits {
   std::int64_t pending = 1000;
   Duration expiry = std::chrono::minutes(15);          // pending → expired
   Duration approval_expiry = std::chrono::minutes(5);  // approved, never redeemed → expired
+  Duration longest_approval = std::chrono::days(30);   // of the wider grants
 };
 
 class Queue {
@@ -90,6 +91,8 @@ class Queue {
 
   /// Whether this vote could approve the entry: presence, and never the agent's own channel.
   static Result<void> may_approve(const Entry& entry, const Vote& vote);
+  /// Whether a grant so wide can be given at all.
+  Result<void> may_last(const Vote& vote) const;
   /// One answer wins: the second is told what the first said.
   Result<Entry> approve(std::string_view id, const Vote& vote);
   Result<Entry> reject(std::string_view id, std::string_view by, std::string_view reason);
@@ -102,6 +105,8 @@ class Queue {
   Result<void> conclude(std::string_view id, const Json& result, bool succeeded);
   /// The asker stays and runs it itself when the answer comes.
   Result<void> set_waiter(std::string_view id, std::string_view waiter);
+  /// It stays no longer. Another asker that waits for the same answer is left alone.
+  Result<void> clear_waiter(std::string_view id, std::string_view waiter);
 
   /// Entries whose expiry has not been written to the audit log yet; asking again returns them again until `tell`.
   Result<std::vector<Entry>> untold_expired();

@@ -118,18 +118,40 @@ void Guard::State::refuse(const Request& request, Execution& execution, Refused 
     execution.alerts.push_back("this refusal could not be recorded: " + written.error().sentence);
     alarm(Alert::Kind::audit_trouble, request, written.error().sentence);
   }
-  const Risk risk = execution.judgement.verdict.risk;
-  alarm(risk == Risk::disallowed ? Alert::Kind::disallowed : Alert::Kind::blocked, request, refused.reason);
+  suspect(request, execution);
+  // Who said no themselves need not be told.
+  if (refused.rule != "approval.rejected" && refused.rule != "queue.full") {
+    const bool disallowed = execution.judgement.verdict.risk == Risk::disallowed;
+    alarm(disallowed ? Alert::Kind::disallowed : Alert::Kind::blocked, request, refused.reason, execution.approval);
+  }
   execution.report.outcome = std::move(refused);
 }
 
 void Guard::State::run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
-  const Request& request = plan.request;
+  suspect(plan.request, execution);
+  run_recorded(plan, execution, io, stop);
+  // Also when nothing ran in the end: the approval is spent, and its entry must say what came of it.
+  if (!execution.approval.empty()) {
+    const auto* exited = std::get_if<Exited>(&execution.report.outcome);
+    if (const auto waiting_line = queue()) {
+      static_cast<void>(
+          (*waiting_line)
+              ->conclude(execution.approval, result_of(execution.report), exited != nullptr && exited->code == 0));
+    }
+  }
+  keep_house();
+}
+
+void Guard::State::suspect(const Request& request, const Execution& execution) const {
   for (const Finding& finding : execution.judgement.analysis.findings) {
     if (finding.rule.find("exfiltrat") == std::string::npos) continue;
     alarm(Alert::Kind::exfiltration_suspected, request, finding.reason, execution.approval);
-    break;
+    return;
   }
+}
+
+void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
+  const Request& request = plan.request;
   auto place = sandbox();
   if (!place) {
     execution.report.outcome = Broken{place.error()};
@@ -173,14 +195,6 @@ void Guard::State::run(const plan::Plan& plan, Execution& execution, sandbox::Io
       alarm(Alert::Kind::audit_trouble, request, concluded.error().sentence);
     }
   }
-  if (!execution.approval.empty()) {
-    const auto* exited = std::get_if<Exited>(&execution.report.outcome);
-    if (const auto line_up = queue()) {
-      static_cast<void>((*line_up)->conclude(execution.approval, result_of(execution.report),
-                                             exited != nullptr && exited->code == 0));
-    }
-  }
-  keep_house();
 }
 
 /// Once a day: what is older than the settings say goes.

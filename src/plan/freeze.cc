@@ -103,10 +103,16 @@ class Freezer {
     }
     if (basis_.analysis.invocations.size() != 1) return "it runs further commands";
     static const std::set<std::string, std::less<>> interpreters = {
-        "sh",  "bash", "dash", "zsh",  "ksh", "fish",  "python",  "python3", "perl", "ruby", "node",  "php",
-        "lua", "awk",  "gawk", "mawk", "env", "xargs", "busybox", "sudo",    "ssh",  "eval", "source"};
+        "sh",      "bash", "dash", "zsh",  "ksh",    "fish",  "python",  "python3", "perl", "ruby", "node",   "php",
+        "lua",     "awk",  "gawk", "mawk", "env",    "xargs", "busybox", "sudo",    "ssh",  "eval", "source", "tclsh",
+        "Rscript", "pwsh", "deno", "bun",  "nodejs", "pypy",  "guile",   "make",    "npm",  "npx",  "yarn",   "pnpm"};
     const std::string& program = basis_.analysis.invocations.front().program;
-    if (interpreters.contains(program)) return fmt::format("{} runs whatever it is given", program);
+    // python3.11 is python3 is python.
+    const std::string name = program.substr(0, program.find_last_not_of("0123456789.-") + 1);
+    if (interpreters.contains(program) || interpreters.contains(name)) {
+      return fmt::format("{} runs whatever it is given", program);
+    }
+    if (!plan_.unpinned.empty()) return "what it reads or runs cannot be pinned";
     return "";
   }
 
