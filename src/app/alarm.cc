@@ -14,8 +14,10 @@ guard::Alarm alarm_for(config::Sources sources, std::vector<audit::KnownSecret> 
     // cannot be read stop the run itself, which is louder than any notice.
     const auto loaded = config::load(sources);
     if (!loaded) return;
-    const notify::Notifier notifier(loaded->settings.notifications,
-                                    {.state_dir = sources.state_dir, .environment = environ});
+    NotificationSettings settings = loaded->settings.notifications;
+    std::string& secret_file = settings.webhook_secret_file.value;
+    if (secret_file.starts_with("~/")) secret_file = sources.home + secret_file.substr(1);
+    const notify::Notifier notifier(std::move(settings), {.state_dir = sources.state_dir, .environment = environ});
     const char* event = guard::name_of(alert.kind);
     if (!notifier.wants(event)) return;
     // The log may be what is in trouble, so its redactor is not asked; a key of the moment only changes the tags.

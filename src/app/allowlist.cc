@@ -5,6 +5,7 @@
 
 #include <iostream>
 
+#include "app/changes.h"
 #include "app/presence.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -45,6 +46,8 @@ Result<int> add(const GlobalOptions& global, const Options& options) {
       TRY(prove_presence(global, options.presence,
                          "Let '" + visible(options.pattern, Lines::escape) + "' run without asking from now on?"));
   entry.added_by = TRY(user_name()) + " (" + approve::name_of(presence) + ")";
+  CHECK_OK(record_change(global, RecordKind::policy_changed, "allowlist add: " + options.pattern,
+                         {{"presence", approve::name_of(presence)}, {"reason", options.reason.substr(0, 1024)}}));
   CHECK_OK(policy::AllowlistStore(TRY(state_directory(global))).add(std::move(entry)));
   if (global.json) {
     std::cout << Json{{"success", true}, {"pattern", options.pattern}, {"message", "Pattern added to allowlist"}}.dump(
@@ -57,6 +60,7 @@ Result<int> add(const GlobalOptions& global, const Options& options) {
 }
 
 Result<int> remove(const GlobalOptions& global, const Options& options) {
+  CHECK_OK(record_change(global, RecordKind::policy_changed, "allowlist remove: " + options.pattern, {}));
   CHECK_OK(policy::AllowlistStore(TRY(state_directory(global))).remove(options.pattern));
   if (global.json) {
     std::cout

@@ -14,12 +14,13 @@ namespace cordon::app {
 namespace {
 
 /// The verb that a word left over by the parse was probably meant to be.
-std::optional<std::string> nearest_verb(const CLI::App& app) {
+std::optional<std::string> nearest_verb(const CLI::App& root, const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(verb->get_name());
   const std::vector<std::string_view> candidates(names.begin(), names.end());
-  for (const std::string& word : app.remaining()) {
+  // What a part did not take falls through to the root.
+  for (const std::string& word : root.remaining(true)) {
     if (const auto found = nearest(word, candidates)) return std::string(*found);
   }
   return std::nullopt;
@@ -44,7 +45,8 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
   std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << visible(error.what(), Lines::keep) << '\n';
   const CLI::App& stopped_at = deepest(app);
   const std::string path = path_of(stopped_at);
-  if (const auto meant = nearest_verb(stopped_at)) std::cerr << "Did you mean '" << path << ' ' << *meant << "'?\n";
+  if (const auto meant = nearest_verb(app, stopped_at))
+    std::cerr << "Did you mean '" << path << ' ' << *meant << "'?\n";
   std::cerr << "Run '" << path << " --help' for what it takes.\n";
   return exit_code::trouble;
 }

@@ -2,10 +2,11 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <iostream>
 
+#include "app/asker.h"
 #include "app/entry_text.h"
+#include "app/streams.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "base/text.h"
@@ -14,19 +15,6 @@
 namespace cordon::app {
 
 namespace {
-
-bool inside_a_sandbox() {
-  const char* mark = std::getenv("CORDON_SANDBOX");
-  return mark != nullptr && *mark != '\0';
-}
-
-class PassingOutput : public sandbox::Io {
- public:
-  void output(sandbox::Stream stream, std::string_view bytes) override {
-    std::ostream& to = stream == sandbox::Stream::out ? std::cout : std::cerr;
-    to << bytes << std::flush;
-  }
-};
 
 Result<std::optional<Duration>> duration_of(const ApproveOptions& options, Time now) {
   if (!options.lasts.empty() && !options.until.empty()) {
@@ -57,7 +45,7 @@ Result<approve::Vote> vote_on(const GlobalOptions& global, const ApproveOptions&
                               Time now) {
   approve::Vote vote{.by = options.by.empty() ? TRY(user_name()) : options.by,
                      .notes = options.notes,
-                     .inside_sandbox = inside_a_sandbox(),
+                     .inside_sandbox = inside_sandbox(),
                      .from_agent = !global.agent.empty(),
                      .uses = options.uses};
   vote.lasts = TRY(duration_of(options, now));
@@ -89,10 +77,11 @@ int say_approved(const GlobalOptions& global, const approve::Entry& entry, const
 
 Result<int> run_here(const GlobalOptions& global, guard::Guard& guard, const approve::Entry& entry) {
   sandbox::CapturedIo captured;
-  PassingOutput passing;
+  PassingIo passing(global.quiet ? PassingIo::Progress::off : PassingIo::Progress::on, false);
+  const StopOnSignal stop;
   if (!global.json && !global.quiet) std::cerr << "Approved " << entry.id << ". Running it:\n";
   sandbox::Io& io = global.json ? static_cast<sandbox::Io&>(captured) : passing;
-  const guard::Execution execution = TRY(guard.redeem(entry, io, {}));
+  const guard::Execution execution = TRY(guard.redeem(entry, io, stop.token()));
   for (const std::string& alert : execution.alerts) std::cerr << "cordon: " << visible(alert, Lines::escape) << '\n';
   if (global.json) {
     std::cout << to_json_text(guard::to_json(execution, {captured.out, captured.err})) << '\n';
@@ -126,15 +115,7 @@ Result<approve::Queue> open_queue(const GlobalOptions& global, const Clock& cloc
 
 Result<guard::Guard> guard_of(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock) {
   const Request request = TRY(plan::request_of(entry.request.plan));
-  GlobalOptions exact = global;
-  exact.workspace = request.workspace;
-  exact.config = request.config;
-  guard::GuardOptions options;
-  options.sources = TRY(sources_of(exact, request.cwd));
-  if (const char* token = std::getenv("CORDON_APPROVER_TOKEN")) {
-    options.secrets.push_back({"CORDON_APPROVER_TOKEN", token});
-  }
-  return guard::Guard::open(std::move(options), clock);
+  return guard_for_stored(global, request, clock);
 }
 
 std::vector<std::string> drift_of(guard::Guard& guard, const approve::Entry& entry) {

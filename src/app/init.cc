@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "app/changes.h"
 #include "app/presence.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -78,9 +79,12 @@ Result<void> choose(const Options& options, bool ask, config::TemplateFacts& fac
   return {};
 }
 
-Result<void> trust_own(const config::Sources& sources, const std::string& written) {
+Result<void> trust_own(const GlobalOptions& global, const config::Sources& sources, const std::string& written) {
   for (const config::TrustPreview& preview : TRY(config::preview_trust(sources))) {
-    if (preview.bytes == written) return config::trust(sources, preview, SystemClock().now());
+    if (preview.bytes != written) continue;
+    CHECK_OK(record_change(global, RecordKind::policy_changed, "init, trusted: " + preview.file.path,
+                           {{"sha256", preview.file.digest.hex()}}));
+    return config::trust(sources, preview, SystemClock().now());
   }
   return fail(Fault::conflict, "SANDBOX.md was changed while it was written; look at it and run: cordon trust");
 }
@@ -114,7 +118,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
     std::cout << "It is not trusted yet, so it can only tighten. Look at it, then run: cordon trust\n";
     return exit_code::done;
   }
-  CHECK_OK(trust_own(sources, text));
+  CHECK_OK(trust_own(global, sources, text));
   std::cout << "Trusted. See what counts with: cordon config show --effective --origin\n";
   return exit_code::done;
 }

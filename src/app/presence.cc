@@ -115,9 +115,7 @@ Result<std::string> ask_line(const std::string& prompt) {
 }
 
 Result<bool> ask_yes(const std::string& question) {
-  const sys::Fd terminal = TRY(open_terminal());
-  CHECK_OK(sys::write_all(terminal, "/dev/tty", visible(question, Lines::keep) + " [y/N] "));
-  const std::string answer = to_lower(trim(TRY(read_line(terminal))));
+  const std::string answer = to_lower(trim(TRY(ask_line(question + " [y/N] "))));
   return answer == "y" || answer == "yes";
 }
 

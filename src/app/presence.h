@@ -21,7 +21,7 @@ Result<approve::Presence> prove_presence(const GlobalOptions& global, const Pres
 
 /// Reads a line from the controlling terminal without showing it.
 Result<std::string> ask_secret(const std::string& prompt);
-/// Reads a line from the controlling terminal, shown as it is typed.
+/// A line typed on the controlling terminal.
 Result<std::string> ask_line(const std::string& prompt);
 /// Nothing but y or yes is a yes.
 Result<bool> ask_yes(const std::string& question);

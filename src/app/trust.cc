@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/changes.h"
 #include "app/presence.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -82,10 +83,11 @@ Result<std::vector<config::TrustPreview>> wanted(const config::Sources& sources,
   return previews;
 }
 
-Result<int> forget(const config::Sources& sources, const Options& options) {
+Result<int> forget(const GlobalOptions& global, const config::Sources& sources, const Options& options) {
   const auto previews = TRY(wanted(sources, options.file));
   const config::TrustStore store(sources.state_dir);
   for (const config::TrustPreview& preview : previews) {
+    CHECK_OK(record_change(global, RecordKind::policy_changed, "trust --forget: " + preview.file.path, {}));
     if (TRY(store.remove(preview.file.path))) std::cout << preview.file.path << ": no longer trusted\n";
   }
   return exit_code::done;
@@ -107,7 +109,7 @@ Result<void> refresh_presets(const GlobalOptions& global, const config::Sources&
 
 Result<int> run(const GlobalOptions& global, const Options& options) {
   const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
-  if (options.forget) return forget(sources, options);
+  if (options.forget) return forget(global, sources, options);
   auto previews = TRY(wanted(sources, options.file));
   std::erase_if(previews, [](const auto& preview) { return preview.file.state == config::SourceFile::State::trusted; });
   if (global.json) {
@@ -131,6 +133,8 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   CHECK_OK(refresh_presets(global, sources));
   const Time now = SystemClock().now();
   for (const auto& preview : previews) {
+    CHECK_OK(record_change(global, RecordKind::policy_changed, "trust: " + preview.file.path,
+                           {{"sha256", preview.file.digest.hex()}, {"presence", approve::name_of(proven)}}));
     CHECK_OK(config::trust(sources, preview, now));
     if (!global.quiet && !global.json) std::cout << preview.file.path << ": trusted\n";
   }

@@ -6,6 +6,9 @@
 namespace cordon::app {
 
 void define_check(CommandLine& line);
+void define_exec(CommandLine& line);
+void define_runs(CommandLine& line);
+void define_audit(CommandLine& line);
 void define_queue(CommandLine& line);
 void define_allowlist(CommandLine& line);
 void define_config(CommandLine& line);

@@ -155,7 +155,7 @@ TEST_F(AccidentTest, ADamagedLogIsQuarantinedAndANewOneTellsOfIt) {
   const std::string old_key = read("key.pub");
   std::filesystem::remove(path(file()));
   expect_poisoned();
-  const auto place = quarantine(directory_, clock_, "the disk was exchanged");
+  const auto place = quarantine(directory_, clock_, {"ann", "the disk was exchanged"});
   ASSERT_TRUE(place) << place.error().sentence;
   EXPECT_TRUE(std::filesystem::exists(*place + "/key.pub"));
   Log log = open();
@@ -166,6 +166,38 @@ TEST_F(AccidentTest, ADamagedLogIsQuarantinedAndANewOneTellsOfIt) {
   EXPECT_NE(read("key.pub"), old_key);
   ASSERT_TRUE(log.checkpoint());
   EXPECT_EQ(soundness(), Soundness::good) << first_damage();
+}
+
+TEST_F(AccidentTest, DamageThatOthersFoundStopsAWriterThatIsOpen) {
+  some_runs();
+  Log log = open();
+  run(log, "before");
+  std::string bytes = read(file());
+  bytes[40] ^= 1;
+  write(file(), bytes);
+  ASSERT_TRUE(examine({directory_.string(), std::nullopt, {}, "", ""}));
+  const auto after = log.intend(record("after"), Profile{});
+  ASSERT_FALSE(after);
+  EXPECT_EQ(after.error().fault, Fault::corrupt);
+}
+
+TEST_F(AccidentTest, AWriterThatIsOpenDoesNotWriteIntoTheLogThatReplacedIts) {
+  some_runs();
+  Log log = open();
+  run(log, "before");
+  std::string bytes = read(file());
+  bytes[40] ^= 1;
+  write(file(), bytes);
+  ASSERT_TRUE(examine({directory_.string(), std::nullopt, {}, "", ""}));
+  ASSERT_TRUE(quarantine(directory_, clock_, {"ann", "found by chance"}));
+  EXPECT_FALSE(log.intend(record("after"), Profile{}));
+  EXPECT_FALSE(log.checkpoint());
+  EXPECT_EQ(soundness(), Soundness::good) << first_damage();
+}
+
+TEST_F(AccidentTest, ASoundLogIsNotQuarantined) {
+  some_runs();
+  EXPECT_FALSE(quarantine(directory_, clock_, {"ann", "to hide something"}));
 }
 
 TEST_F(AccidentTest, AFrontierThatIsAbsentOrWrongIsRebuilt) {

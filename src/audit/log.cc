@@ -73,6 +73,13 @@ Result<void> Log::checkpoint() {
   return state_->alone([&] { return state_->store.checkpoint(); });
 }
 
+Result<std::string> Log::signed_checkpoint() {
+  CHECK_OK(checkpoint());
+  const auto note = TRY(state_->store.directory().read("checkpoint", 4096));
+  if (!note) return fail(Fault::corrupt, "the log has no checkpoint: run `cordon audit verify`");
+  return *note;
+}
+
 std::string Log::verifier_key() const { return state_->store.signer().verifier_key(); }
 const Redactor& Log::redactor() const { return state_->redactor; }
 const std::string& Log::directory() const { return state_->store.directory().path(); }

@@ -109,12 +109,6 @@ Execution Guard::rehearse(const Request& request, Json& description) {
   return execution;
 }
 
-Result<void> Guard::record_change(RecordKind kind, const std::string& what, const std::string& by) {
-  audit::Log* log = TRY(state_->log());
-  TRY(log->append({.kind = kind, .command = what, .user = by, .status = "changed"}));
-  return {};
-}
-
 Result<void> Guard::State::reload() {
   config::Loaded loaded = TRY(config::load(options.sources));
   settings = std::move(loaded.settings);
@@ -180,6 +174,10 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
     return Refused{verdict.rule, "runs on the host by an elevated pattern, which this version cannot do yet"};
   }
   for (const Need& grant : verdict.grants) {
+    const std::string& own = options.sources.state_dir;
+    if (config::is_within(grant.target, own) || config::is_within(own, grant.target)) {
+      return Refused{"guard.own", "Cordon's own state is never opened to a sandbox"};
+    }
     if (grant.kind == Need::Kind::host) {
       return Refused{"network",
                      fmt::format("needs the network ({}), and a sandbox has none in this version", grant.target)};
@@ -204,7 +202,7 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
                        .policy = policy,
                        .session = std::move(directory),
                        .may_be_written = [&rules](const std::string& path) -> Result<void> {
-                         TRY(rules.check_source(path, "writing to it", {}));
+                         TRY(rules.check_source(path, "write access to " + path, {}));
                          return {};
                        },
                        .loads_code = why_it_loads_code},
@@ -214,7 +212,8 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
 Redeemer redeemer_of(const approve::Entry& entry) {
   if (!entry.waiter.empty() && sys::is_alive(entry.waiter)) return Redeemer::asker_waits;
   const auto request = plan::request_of(entry.request.plan);
-  if (!request || request->input_given || request->asker.uid != ::geteuid()) return Redeemer::asker_retries;
+  if (!request || request->input_given || request->detached || request->asker.uid != ::geteuid())
+    return Redeemer::asker_retries;
   return request->asker.surface == "cli" ? Redeemer::this_process : Redeemer::asker_retries;
 }
 

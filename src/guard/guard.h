@@ -77,9 +77,6 @@ class Guard {
 
   Result<approve::Queue*> queue();
   Result<audit::Log*> log();
-  /// Writes a record of something that loosens or tightens (allowlist, trust, approver). No record, no change: call it
-  /// before the change.
-  Result<void> record_change(RecordKind kind, const std::string& what, const std::string& by);
 
  private:
   struct State;

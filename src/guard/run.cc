@@ -17,6 +17,7 @@ class RecordingIo : public sandbox::Io {
     kept_.append(bytes.substr(0, most_recorded_output - std::min(most_recorded_output, kept_.size())));
     caller_.output(stream, bytes);
   }
+  void started() override { caller_.started(); }
   std::optional<int> input_descriptor() override { return caller_.input_descriptor(); }
   std::string_view input_text() override { return caller_.input_text(); }
   WindowSize window_size() override { return caller_.window_size(); }
@@ -181,6 +182,7 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sa
     clearance = audit::Log::clear_without_record({clearance.error().sentence}, plan.profile);
   }
   RecordingIo recording(io);
+  recording.started();
   execution.report = (*place)->run(*std::move(clearance), recording, stop);
   if (!execution.unrecorded) {
     line.kind = RecordKind::outcome;
@@ -201,7 +203,7 @@ void Guard::State::keep_house() {
   const std::string stamp = options.sources.state_dir + "/retained";
   const std::string today = day_of(clock->now());
   if (const auto last = sys::read_file_if_exists(stamp, 64); last && *last && **last == today) return;
-  if (!log_ || !sys::replace_file(stamp, today, 0600)) return;
+  if (!log_ || !sys::replace_file_unsynced(stamp, today, 0600)) return;
   static_cast<void>(log_->retain(std::chrono::milliseconds(settings.approval.audit_retention_ms.value)));
 }
 

@@ -40,8 +40,8 @@ Result<void> write_note(const Session& session) {
                      {"workspace", session.workspace},
                      {"created", to_rfc3339(session.created)},
                      {"used", to_rfc3339(session.used)}};
-  return sys::replace_file(session.directory + "/session.json",
-                           json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", 0600);
+  return sys::replace_file_unsynced(session.directory + "/session.json",
+                                    json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", 0600);
 }
 
 }  // namespace

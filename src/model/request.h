@@ -36,10 +36,12 @@ struct Request {
   Variables inherited;    // of the short list that passes
   std::optional<std::uint64_t> wall_ms;
   std::optional<Level> require;
+  std::optional<std::uint64_t> output_bytes;  // kept of each stream
   bool require_approval = false;
   bool input_given = false;  // stdin is the caller's
   bool tty = false;
   bool report_violations = false;
+  bool detached = false;  // outlives whoever asked
 };
 
 }  // namespace cordon

@@ -115,7 +115,7 @@ void Contents::remember() {
   std::string text;
   for (const auto& [key, digest] : known_) text += fmt::format("{} {}\n", key, digest.hex());
   // A cache: nothing is lost when it cannot be written.
-  static_cast<void>(sys::replace_file(path(), text, 0600));
+  static_cast<void>(sys::replace_file_unsynced(path(), text, 0600));
 }
 
 }  // namespace cordon::plan

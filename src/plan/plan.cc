@@ -120,10 +120,12 @@ Json describe_request(const Request& request) {
           {"inherited", exact(request.inherited)},
           {"wall_ms", request.wall_ms ? Json(*request.wall_ms) : Json()},
           {"require", request.require ? Json(name_of(*request.require)) : Json()},
+          {"output_bytes", request.output_bytes ? Json(*request.output_bytes) : Json()},
           {"require_approval", request.require_approval},
           {"input_given", request.input_given},
           {"tty", request.tty},
-          {"report_violations", request.report_violations}};
+          {"report_violations", request.report_violations},
+          {"detached", request.detached}};
 }
 
 std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
@@ -198,18 +200,37 @@ Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  for (const char* key :
-       {"text", "user", "uid", "agent", "session", "surface", "is_agent", "cwd", "workspace", "home", "config", "environment",
-        "inherited", "wall_ms", "require", "require_approval", "input_given", "tty", "report_violations"}) {
+  for (const char* key : {"text",
+                          "user",
+                          "uid",
+                          "agent",
+                          "session",
+                          "surface",
+                          "is_agent",
+                          "cwd",
+                          "workspace",
+                          "home",
+                          "config",
+                          "environment",
+                          "inherited",
+                          "wall_ms",
+                          "require",
+                          "require_approval",
+                          "input_given",
+                          "tty",
+                          "report_violations",
+                          "detached",
+                          "output_bytes"}) {
     if (!json.is_object() || !json.contains(key)) return damaged();
   }
   for (const char* key : {"user", "agent", "session", "surface"}) {
     if (!json[key].is_string()) return damaged();
   }
-  for (const char* key : {"is_agent", "require_approval", "input_given", "tty", "report_violations"}) {
+  for (const char* key : {"is_agent", "require_approval", "input_given", "tty", "report_violations", "detached"}) {
     if (!json[key].is_boolean()) return damaged();
   }
   if (!json["uid"].is_number_unsigned() || !(json["wall_ms"].is_null() || json["wall_ms"].is_number_unsigned()) ||
+      !(json["output_bytes"].is_null() || json["output_bytes"].is_number_unsigned()) ||
       !(json["require"].is_null() || json["require"].is_string())) {
     return damaged();
   }
@@ -228,6 +249,7 @@ Result<Request> request_of(const Json& description) {
   request.environment = TRY(variables_of(json["environment"]));
   request.inherited = TRY(variables_of(json["inherited"]));
   if (!json["wall_ms"].is_null()) request.wall_ms = json["wall_ms"].get<std::uint64_t>();
+  if (!json["output_bytes"].is_null()) request.output_bytes = json["output_bytes"].get<std::uint64_t>();
   if (!json["require"].is_null()) {
     request.require = level_named(json["require"].get<std::string>());
     if (!request.require) return damaged();
@@ -236,6 +258,7 @@ Result<Request> request_of(const Json& description) {
   request.input_given = json["input_given"];
   request.tty = json["tty"];
   request.report_violations = json["report_violations"];
+  request.detached = json["detached"];
   return request;
 }
 

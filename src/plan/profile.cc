@@ -56,7 +56,7 @@ class Drafter {
     CHECK_OK(add_grants());
     add_limits();
     add_environment();
-    profile_.cwd = request_.cwd;
+    CHECK_OK(add_directory());
     profile_.input = request_.input_given ? Input::given : Input::closed;
     profile_.tty = request_.tty;
     profile_.report_violations = request_.report_violations;
@@ -70,7 +70,7 @@ class Drafter {
     workspace.access = access_of(sandbox_.workspace.value);
     if (workspace.access == WorkspaceAccess::none) return;
     workspace.path = request_.workspace;
-    workspace.protected_paths = protected_paths();
+    workspace.protected_paths = protected_paths(workspace.path, request_.home);
   }
 
   /// Filesystem lines of SANDBOX.md: narrower inside the workspace, wider outside of it.
@@ -121,13 +121,29 @@ class Drafter {
     return add_bind(path.empty() ? "/" : path, true);
   }
 
+  /// The command's directory must be one that is seen inside.
+  Result<void> add_directory() {
+    const bool in_workspace =
+        profile_.workspace.access != WorkspaceAccess::none && is_inside(request_.cwd, profile_.workspace.path);
+    const bool in_bind =
+        std::ranges::any_of(profile_.binds, [&](const Bind& bind) { return is_inside(request_.cwd, bind.target); });
+    if (in_workspace || in_bind) {
+      profile_.cwd = request_.cwd;
+      return {};
+    }
+    if (profile_.workspace.access == WorkspaceAccess::none) return {};
+    return fail(Fault::invalid_input,
+                "the working directory {} is outside of the workspace {}; give --workspace or --cwd", request_.cwd,
+                profile_.workspace.path);
+  }
+
   void add_limits() {
     const LimitSettings& wanted = sandbox_.limits;
     Limits& limits = profile_.limits;
     limits.wall_ms = request_.wall_ms.value_or(static_cast<std::uint64_t>(wanted.time_ms.value));
     limits.memory_bytes = static_cast<std::uint64_t>(wanted.memory_bytes.value);
     limits.pids = static_cast<std::uint64_t>(wanted.processes.value);
-    limits.output_bytes = static_cast<std::uint64_t>(wanted.output_bytes.value);
+    limits.output_bytes = request_.output_bytes.value_or(static_cast<std::uint64_t>(wanted.output_bytes.value));
     limits.disk_bytes = static_cast<std::uint64_t>(wanted.disk_bytes.value);
     limits.file_bytes = limits.disk_bytes;
     limits.cpus = static_cast<double>(wanted.millicpus.value) / 1000;
@@ -184,10 +200,27 @@ std::string host_path(const Profile& profile, const std::string& path) {
   return path;
 }
 
-std::vector<std::string> protected_paths() {
-  return {".git/hooks/", ".git/config", "SANDBOX.md", ".cordon/",  ".bashrc",     ".bash_profile",
-          ".profile",    ".zshrc",      ".envrc",     ".mcp.json", ".vscode/",    ".idea/",
-          ".claude/",    ".codex/",     ".gemini/",   ".cursor/",  ".gitmodules", ".ripgreprc"};
+std::vector<std::string> protected_paths(const std::string& workspace, const std::string& home) {
+  std::vector<std::string> paths = {".git/hooks/", ".git/config", "SANDBOX.md", ".cordon/"};
+  // Settings of programs that read them while a sandbox runs, and may run what they say: held even where there is
+  // nothing yet, if the user has that program.
+  struct Reader {
+    const char* path;
+    const char* sign;  // below the home
+  };
+  for (const Reader& reader :
+       {Reader{".claude/", ".claude"}, Reader{".codex/", ".codex"}, Reader{".gemini/", ".gemini"},
+        Reader{".cursor/", ".cursor"}, Reader{".vscode/", ".vscode"}, Reader{".vscode/", ".config/Code"}}) {
+    if (exists(workspace + "/" + reader.path) || exists(home + "/" + reader.sign)) paths.emplace_back(reader.path);
+  }
+  // Someone's own start files. An empty one that was not there before would do harm of its own.
+  for (const char* path : {".bashrc", ".bash_profile", ".profile", ".zshrc", ".envrc", ".mcp.json", ".idea/", ".husky/",
+                           ".gitmodules", ".ripgreprc", ".pre-commit-config.yaml"}) {
+    if (exists(workspace + "/" + path)) paths.emplace_back(path);
+  }
+  std::ranges::sort(paths);
+  paths.erase(std::ranges::unique(paths).begin(), paths.end());
+  return paths;
 }
 
 }  // namespace cordon::plan

@@ -16,6 +16,6 @@ std::string host_path(const Profile& profile, const std::string& path);
 
 /// Files and directories of a workspace through which a program could have its way outside of the sandbox later. A
 /// directory ends with a slash.
-std::vector<std::string> protected_paths();
+std::vector<std::string> protected_paths(const std::string& workspace, const std::string& home);
 
 }  // namespace cordon::plan

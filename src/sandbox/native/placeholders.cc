@@ -73,7 +73,8 @@ struct Entry {
 
 Result<void> write_entry(const std::string& journal, const Entry& entry) {
   Json json{{"path", entry.path}, {"directory", entry.directory}, {"device", entry.device}, {"inode", entry.inode}};
-  return sys::replace_file(journal + "/entry", json.dump(), 0600);
+  // Not synced: it is there for runs that are killed. A machine that lost its power may keep an empty placeholder.
+  return sys::replace_file_unsynced(journal + "/entry", json.dump(), 0600);
 }
 
 std::optional<Entry> read_entry(const std::string& journal) {
