@@ -122,8 +122,8 @@ class Merger {
       return ignore(layer, change, agent);
     }
     if (looser && foreign) {
-      merged_.ignored.push_back({full_key(*change.field, agent), shown(*change.field, change.scalar), change.origin,
-                                 "this counts only from the user's own settings file"});
+      merged_.ignored.push_back(
+          {full_key(*change.field, agent), shown(*change.field, change.scalar), change.origin, only_users});
       return;
     }
     // Saying again what another file said takes nothing over from it.
@@ -151,8 +151,7 @@ class Merger {
   void ignore_list(const Layer& layer, const Change& change, std::string_view agent) {
     if (layer.silent) return;
     for (const Item& item : change.items) {
-      merged_.ignored.push_back({full_key(*change.field, agent), item.text(), item.origin(),
-                                 "this counts only from the user's own settings file"});
+      merged_.ignored.push_back({full_key(*change.field, agent), item.text(), item.origin(), only_users});
     }
   }
 
