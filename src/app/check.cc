@@ -106,12 +106,11 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_check(CommandLine& line) {
-  CLI::App& verb = line.verb("check", "Say how risky a command is and how it would be decided; nothing runs");
+  const Verb verb = line.verb("check", "Say how risky a command is and how it would be decided; nothing runs");
   const auto options = std::make_shared<Options>();
-  verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)")
-      ->type_name("TEXT");
-  verb.add_option("--cwd", options->cwd, "As if started in this directory")->type_name("DIR");
-  verb.add_option("--user", options->user, "As if started by this user")->type_name("NAME");
+  verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)").type_name("TEXT");
+  verb.add_option("--cwd", options->cwd, "As if started in this directory").type_name("DIR");
+  verb.add_option("--user", options->user, "As if started by this user").type_name("NAME");
   verb.add_flag("--text", options->text, "Answer for a person instead of as JSON");
   verb.add_flag("--batch", options->batch, "Read commands (one per line, plain or as JSON objects) from stdin");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });

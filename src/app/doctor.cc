@@ -49,7 +49,7 @@ Result<int> run(const GlobalOptions& global) {
 }  // namespace
 
 void define_doctor(CommandLine& line) {
-  CLI::App& verb =
+  const Verb verb =
       line.verb("doctor", "Try every step of isolation on this machine and say how to get what is missing");
   line.does(verb, [&line] { return finish(run(line.global())); });
 }

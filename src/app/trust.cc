@@ -140,7 +140,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_trust(CommandLine& line) {
-  CLI::App& verb = line.verb("trust", "Let this workspace's settings files loosen limits, after showing how");
+  const Verb verb = line.verb("trust", "Let this workspace's settings files loosen limits, after showing how");
   const auto options = std::make_shared<Options>();
   verb.add_option("FILE", options->file, "Only this file (default: SANDBOX.md and .cordon/config.json5)");
   verb.add_flag("--yes", options->yes, "Do not ask; needs the approver's token");
