@@ -1,5 +1,6 @@
 // cordon allowlist: commands that run without being asked about.
 #include "policy/allowlist.h"
+#include "base/json.h"
 
 #include <unistd.h>
 

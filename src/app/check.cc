@@ -6,6 +6,7 @@
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "guard/judge.h"
 
@@ -65,7 +66,7 @@ Result<Json> judge_line(const std::string& line, const Surroundings& base) {
   Surroundings here = base;
   std::string command = line;
   if (line.starts_with("{")) {
-    const Json json = Json::parse(line, nullptr, false);
+    const Json json = parse_json(line);
     // A command may begin with a brace too: only an object with a command in it is one of ours.
     if (json.is_object() && json.contains("command")) {
       if (!json["command"].is_string()) return fail(Fault::invalid_input, "\"command\" must be a string");

@@ -9,6 +9,7 @@
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "config/bind.h"
 #include "config/preset.h"

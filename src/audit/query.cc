@@ -92,7 +92,7 @@ Result<std::vector<Json>> last_records(const std::string& path, const Filter& fi
     if (!reader || !TRY(sieve.may_hold(directory, *reader))) continue;
     CHECK_OK(reader->backwards([&](std::string_view line, std::uint64_t) {
       if (found.size() == count || sieve.is_before(line)) return Continue::no;
-      if (sieve.lets_through(line)) found.push_back(Json::parse(line, nullptr, false));
+      if (sieve.lets_through(line)) found.push_back(parse_json(line));
       return found.size() == count ? Continue::no : Continue::yes;
     }));
   }
@@ -240,7 +240,7 @@ std::string csv_head() {
 }
 
 std::string exported(Format format, std::string_view line, bool first) {
-  if (format == Format::csv) return csv_row(Json::parse(line, nullptr, false));
+  if (format == Format::csv) return csv_row(parse_json(line));
   if (format == Format::jsonl) return std::string(line) + "\n";
   return (first ? "\n" : ",\n") + std::string(line);
 }
