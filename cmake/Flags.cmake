@@ -27,11 +27,14 @@ add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wcast-align -Wunu
                     -Wconversion -Wno-sign-conversion -Wnull-dereference -Wformat=2 -Wimplicit-fallthrough)
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wno-nonnull>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 reports null dereferences and uninitialised members inside optimised libstdc++ and fmt code.
-  add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict)
+  # GCC 12 reports null dereferences, uninitialised members and strings beyond their end inside optimised libstdc++ and
+  # fmt code.
+  add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wno-gnu-statement-expression -Wno-missing-field-initializers)
+  # A time in the precompiled headers would keep ccache from recognising them.
+  add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:-Xclang -fno-pch-timestamp>")
 else()
   add_compile_options(-Wno-missing-field-initializers)
 endif()
