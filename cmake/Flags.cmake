@@ -2,6 +2,12 @@
 option(CORDON_WERROR "Warnings are errors" ON)
 option(CORDON_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(CORDON_BENCH "Build the benchmarks" OFF)
+# Clang's know the path of the checkout, so ccache could not share files between two: there only where all is compiled
+# anew in any case (.ci/run).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR DEFINED ENV{CORDON_PRECOMPILE})
+  set(precompile ON)
+endif()
+option(CORDON_PRECOMPILE "Read common headers once" ${precompile})
 set(CORDON_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -29,12 +35,11 @@ add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wno-nonnull>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports null dereferences, uninitialised members and strings beyond their end inside optimised libstdc++ and
   # fmt code.
-  add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds)
+  add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds
+                      -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wno-gnu-statement-expression -Wno-missing-field-initializers)
-  # A time in the precompiled headers would keep ccache from recognising them.
-  add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:-Xclang -fno-pch-timestamp>")
 else()
   add_compile_options(-Wno-missing-field-initializers)
 endif()

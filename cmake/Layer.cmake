@@ -13,6 +13,9 @@ set(CORDON_TEST_HEADERS ${CORDON_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>
 
 # The first library and the first test program of a build make them, the others take theirs: compiled the same way.
 function(cordon_precompile target kind)
+  if(NOT CORDON_PRECOMPILE)
+    return()
+  endif()
   get_property(maker GLOBAL PROPERTY CORDON_PRECOMPILED_${kind})
   if(maker)
     target_precompile_headers(${target} REUSE_FROM ${maker})

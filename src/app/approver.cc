@@ -62,8 +62,11 @@ void define_approver(CommandLine& line) {
   init_verb.add_flag("--unattended", options->unattended,
                      "Print a token once instead, for set-up scripts and services");
   add_presence_options(init_verb, options->presence);
+  init_verb.example("cordon approver init");
+  init_verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(init_verb, [&line, options] { return finish(init(line.global(), *options)); });
   const Verb status_verb = CommandLine::part(verb, "status", "Say whether an approver is set");
+  status_verb.example("cordon approver status");
   line.does(status_verb, [&line] { return finish(status(line.global())); });
 }
 

@@ -114,6 +114,11 @@ void define_check(CommandLine& line) {
   verb.add_option("--user", options->user, "As if started by this user").type_name("NAME");
   verb.add_flag("--text", options->text, "Answer for a person instead of as JSON");
   verb.add_flag("--batch", options->batch, "Read commands (one per line, plain or as JSON objects) from stdin");
+  verb.example("sandbox-check 'rm -rf build'");
+  verb.example("sandbox-check --batch < commands.txt");
+  verb.exits(0, "safe or normal");
+  verb.exits(exit_code::dangerous, "dangerous");
+  verb.exits(exit_code::critical, "critical or disallowed");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

@@ -146,6 +146,7 @@ void define_completion(CommandLine& line) {
   const Verb verb = line.verb("completion", "Print the completion script for your shell");
   const auto shell = std::make_shared<std::string>();
   verb.add_option("SHELL", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
+  verb.example("source <(cordon completion bash)");
   line.does(verb, [&line, shell] {
     if (*shell == "bash") write_bash(line.shape());
     if (*shell == "zsh") write_zsh(line.shape());

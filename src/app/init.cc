@@ -129,6 +129,8 @@ void define_init(CommandLine& line) {
   verb.add_option("--with-preset", options->presets, "Open the network to this registry (npm, pip, apt, cargo, git)")
       .type_name("NAME");
   add_presence_options(verb, options->presence);
+  verb.example("cordon init --with-toolchains --with-preset npm");
+  verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

@@ -80,7 +80,8 @@ int run(const VerbShape& root) {
 }  // namespace
 
 void define_manual(CommandLine& line) {
-  const Verb verb = line.verb("manual", "Print the manual page (roff; try: cordon manual | man -l -)");
+  const Verb verb = line.verb("manual", "Print the manual page (roff)");
+  verb.example("cordon manual | man -l -");
   line.does(verb, [&line] { return run(line.shape()); });
 }
 

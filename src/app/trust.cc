@@ -147,6 +147,8 @@ void define_trust(CommandLine& line) {
   verb.add_flag("--yes", options->yes, "Do not ask; needs the approver's token");
   verb.add_flag("--forget", options->forget, "Take trust back");
   add_presence_options(verb, options->presence);
+  verb.example("cordon trust SANDBOX.md");
+  verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

@@ -28,6 +28,7 @@ int run(const GlobalOptions& global) {
 
 void define_version(CommandLine& line) {
   const Verb verb = line.verb("version", "Say which Cordon this is");
+  verb.example("cordon version --json");
   line.does(verb, [&line] { return run(line.global()); });
 }
 
