@@ -80,7 +80,7 @@ Result<void> write_entry(const std::string& journal, const Entry& entry) {
 std::optional<Entry> read_entry(const std::string& journal) {
   auto text = sys::read_file(journal + "/entry", 65536);
   if (!text) return std::nullopt;
-  Json json = Json::parse(*text, nullptr, false);
+  Json json = parse_json(*text);
   if (!json.is_object()) return std::nullopt;
   return Entry{json.value("path", ""), json.value("directory", false), json.value("device", std::uint64_t{0}),
                json.value("inode", std::uint64_t{0})};
