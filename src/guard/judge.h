@@ -20,6 +20,7 @@ struct Circumstances {
   RiskContext place;
   std::string agent = "main";
   std::string session;
+  bool clean_room = false;
   bool require_approval = false;
   Time now{};
 };
