@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/alarm.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "base/text.h"
@@ -86,6 +87,7 @@ Result<guard::GuardOptions> options_for(const GlobalOptions& global, const Reque
   guard::GuardOptions options;
   options.sources = TRY(sources_of(exact, request.cwd));
   options.secrets = secrets_of(request);
+  options.alarm = alarm_for(options.sources, options.secrets);
   return options;
 }
 

@@ -10,6 +10,7 @@ void define_all(CommandLine& line) {
   define_mass(line);
   define_explain(line);
   define_audit(line);
+  define_queue(line);
   define_allowlist(line);
   define_config(line);
   define_trust(line);

@@ -54,7 +54,9 @@ void show_entry(const approve::Entry& entry, bool details) {
 }
 
 /// A person who is there answers at once.
-Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const std::string& user) {
+Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const std::string& user,
+                                              const GlobalOptions& global, const PresenceOptions& presence) {
+  const bool has_approver = TRY(approve::ApproverStore(TRY(state_directory(global))).read()).has_value();
   show_entry(entry, false);
   for (;;) {
     const std::string answer = to_lower(trim(TRY(ask_line("Run it? [y/N, d for details] "))));
@@ -63,7 +65,10 @@ Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const
       continue;
     }
     if (answer != "y" && answer != "yes") return std::optional<approve::Vote>();
-    return std::optional(approve::Vote{.by = user, .presence = approve::Presence::confirmed});
+    approve::Vote vote{.by = user, .presence = approve::Presence::confirmed, .inside_sandbox = inside_sandbox()};
+    // An agent can open a terminal of its own and type y; what it cannot type is the passphrase.
+    if (has_approver) vote.presence = TRY(prove_presence(global, presence, "Approve " + entry.id + "?"));
+    return std::optional(std::move(vote));
   }
 }
 
@@ -84,7 +89,8 @@ Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& opti
   }
   const bool someone_is_here = !request.asker.is_agent && is_terminal(STDERR_FILENO) && !global.json;
   if (someone_is_here && !options.no_prompt) {
-    asking.on_the_spot = [user = request.asker.user](const approve::Entry& entry) { return ask_here(entry, user); };
+    asking.on_the_spot = [user = request.asker.user, global, presence = options.request.presence](
+                             const approve::Entry& entry) { return ask_here(entry, user, global, presence); };
   }
   return asking;
 }

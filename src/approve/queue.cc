@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/text.h"
 #include "sys/file.h"
 
 namespace cordon::approve {
@@ -321,26 +322,30 @@ Result<std::int64_t> Queue::clear(Duration older_than) {
 
 Json to_json(const Entry& entry) {
   const auto time = [](const std::optional<Time>& t) { return t ? Json(to_rfc3339(*t)) : Json(); };
-  const auto text = [](const std::string& t) { return t.empty() ? Json() : Json(t); };
+  // Commands and paths may hold bytes that are no text; JSON cannot.
+  const auto shown = [](const std::string& t) { return is_utf8(t) ? t : visible(t, Lines::keep); };
+  const auto text = [&](const std::string& t) { return t.empty() ? Json() : Json(shown(t)); };
   const Asker& asker = entry.request.asker;
-  return {
-      {"id", entry.id},
-      {"command", entry.request.command},
-      {"risk_level", name_of(entry.request.risk)},
-      {"risk_reasons", entry.request.reasons},
-      {"context",
-       {{"working_dir", asker.working_dir}, {"user", asker.user}, {"agent", asker.agent}, {"session", asker.session}}},
-      {"status", name_of(entry.state)},
-      {"created_at", to_rfc3339(entry.created_at)},
-      {"expires_at", to_rfc3339(entry.expires_at)},
-      {"approved_at", time(entry.approved_at)},
-      {"approved_by", text(entry.approved_by)},
-      {"notes", text(entry.notes)},
-      {"rejected_at", time(entry.rejected_at)},
-      {"rejected_by", text(entry.rejected_by)},
-      {"reason", text(entry.reason)},
-      {"plan", entry.request.plan},
-      {"result", entry.result}};
+  return {{"id", entry.id},
+          {"command", shown(entry.request.command)},
+          {"risk_level", name_of(entry.request.risk)},
+          {"risk_reasons", entry.request.reasons},
+          {"context",
+           {{"working_dir", shown(asker.working_dir)},
+            {"user", shown(asker.user)},
+            {"agent", shown(asker.agent)},
+            {"session", shown(asker.session)}}},
+          {"status", name_of(entry.state)},
+          {"created_at", to_rfc3339(entry.created_at)},
+          {"expires_at", to_rfc3339(entry.expires_at)},
+          {"approved_at", time(entry.approved_at)},
+          {"approved_by", text(entry.approved_by)},
+          {"notes", text(entry.notes)},
+          {"rejected_at", time(entry.rejected_at)},
+          {"rejected_by", text(entry.rejected_by)},
+          {"reason", text(entry.reason)},
+          {"plan", entry.request.plan},
+          {"result", entry.result}};
 }
 
 }  // namespace cordon::approve

@@ -160,13 +160,14 @@ TEST_F(Freezing, AReadGrantIsReadOnly) {
 }
 
 TEST_F(Freezing, WiderApprovalsAreForPlainCommandsOnly) {
-  call({"make", "deploy"});
+  call({"rm", "-f", "build.log"});
   EXPECT_EQ(freeze()->not_twice, "");
-  for (const char* program : {"bash", "python3", "env", "xargs", "ssh", "busybox"}) {
+  // What make and npm run stands in files that can be rewritten between two runs.
+  for (const char* program : {"bash", "python3", "python3.11", "env", "xargs", "ssh", "busybox", "make", "npm"}) {
     call({program, "x"});
     EXPECT_THAT(freeze()->not_twice, Not("")) << program;
   }
-  call({"timeout", "5", "make"});
+  call({"timeout", "5", "rm"});
   analysis_.invocations.front().wrapper = true;
   EXPECT_THAT(freeze()->not_twice, Not(""));
   script_.commands.push_back(script_.commands.front());
