@@ -30,7 +30,8 @@ class Cgroup {
   virtual int birth_descriptor() const { return -1; }
   /// Readable (POLLIN or POLLPRI) when the group ran out of memory; −1 without.
   virtual int oom_descriptor() const { return -1; }
-  virtual void kill() {}
+  /// Everybody in it, and nobody can be born into it meanwhile.
+  virtual void kill() = 0;
   virtual CgroupReading read() const = 0;
   /// False while a process is still in it.
   virtual bool remove() = 0;

@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint64_t refused_forks_of_a_bomb = 64;
 constexpr int crowded_checks_of_a_bomb = 10;
 constexpr std::size_t chunk = 65536;
+constexpr auto patience_with_pid1 = std::chrono::milliseconds(60);
 
 std::vector<std::string> watched_directories(const Profile& profile) {
   std::vector<std::string> directories;
@@ -93,8 +94,16 @@ void Monitor::end_because(Why why, std::string sentence) {
   if (killed_ || ended_ || over_) return;
   killed_ = Killed{SIGKILL, why, std::move(sentence)};
   killed_at_ = Clock::now();
+  // Pid 1 kills at once, and unlike the kernel it can tell afterwards what everybody used.
+  launched_.ask_to_end();
+}
+
+void Monitor::end_by_force() {
+  forced_ = true;
+  if (launched_.pidfd) cpu_seen_ms_ = cpu_ms(process_tree(launched_.pid));
   if (cgroup_) cgroup_->kill();
-  launched_.kill();
+  // Without a namespace and a group pid 1 is the only one who can find the others: it is not killed while it does.
+  if (cgroup_ || launched_.own_pid_namespace) launched_.kill();
 }
 
 /// One read; false at the end or when there is nothing now.
@@ -184,7 +193,7 @@ void Monitor::take_message() {
   }
   const Report& report = (*message)->report;
   if (report.kind == ReportKind::failed) broken_ = failure_of(report, profile_);
-  if (report.kind == ReportKind::ended) ended_ = report;
+  if (report.kind == ReportKind::ended || report.kind == ReportKind::stopped) ended_ = report;
 }
 
 void Monitor::poll_once(int timeout_ms) {
@@ -321,18 +330,23 @@ void Monitor::watch(RunReport& report) {
   while (!over_ && !ended_ && !broken_) {
     const auto now = Clock::now();
     if (!killed_ && timeout_until_next_check(now) == 0) check_limits(now);
+    if (killed_ && !forced_ && now - killed_at_ > patience_with_pid1) end_by_force();
     if (killed_ && now - killed_at_ > std::chrono::seconds(5)) {
       // Stuck in the kernel (a dead network file system, say). The kill stands; nothing of it will run again.
       killed_->sentence += "; it is dead but the kernel has not let go of it yet";
       break;
     }
-    poll_once(killed_ ? 100 : timeout_until_next_check(Clock::now()));
+    poll_once(!killed_ ? timeout_until_next_check(Clock::now()) : forced_ ? 100 : 10);
   }
+  // Pid 1 ended everybody before it said so. If it could not say so, nobody may be left either.
+  if (!ended_ && !broken_) end_by_force();
   if (killed_) launched_.reap(std::chrono::seconds(5));
   drain();
   const CgroupReading reading = cgroup_ ? cgroup_->read() : CgroupReading{};
   report.outcome = outcome_of(reading);
-  report.usage.cpu_ms = (ended_ ? ended_->cpu_us : std::max(reading.cpu_us.value_or(0), launched_.cpu_us)) / 1000;
+  // What auto-reaped children used is known to a control group alone.
+  const std::uint64_t collected = ended_ ? ended_->cpu_us : launched_.cpu_us;
+  report.usage.cpu_ms = std::max(std::max(reading.cpu_us.value_or(0), collected) / 1000, cpu_seen_ms_);
   report.usage.memory_peak_bytes = reading.memory_peak.value_or(
       std::max(resident_seen_, ended_ ? ended_->peak_rss_bytes : launched_.peak_rss_bytes));
   // Pid 1 is ours, not the program's.
