@@ -168,3 +168,4 @@ SCENARIOS = [
 
 for scenario in SCENARIOS:
     scenario.kills = scenario.name.startswith("launcher_")
+    scenario.limit = scenario.name in ("tree_stopped", "launcher_killed")

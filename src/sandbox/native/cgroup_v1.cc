@@ -30,7 +30,8 @@ class CgroupV1 : public Cgroup {
     const std::string name = new_group_name();
     for (const auto& [controller, parent] : parents) {
       if (controller == "cpu" && limits.cpus <= 0) continue;
-      if (controller == "cpuacct" && limits.cpu_ms == 0) continue;
+      // A throttled pid 1 may be too slow to count for us.
+      if (controller == "cpuacct" && limits.cpu_ms == 0 && limits.cpus <= 0) continue;
       const std::string path = parent + "/" + name;
       if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
         return fail(Fault::unavailable, "mkdir {}: {}", path, std::strerror(errno));

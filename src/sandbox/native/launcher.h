@@ -46,9 +46,9 @@ class Launched {
   std::optional<sys::Fd> listener;  // for refused calls
   Pipes pipes;
   ChildNotes notes;
-  bool ours_to_reap = true;  // false: a zygote's child
+  bool ours_to_reap = true;       // false: a zygote's child
   bool own_pid_namespace = true;  // its end is the end of all
-  std::uint64_t cpu_us = 0;  // of all that were in it; known after reap
+  std::uint64_t cpu_us = 0;       // of all that were in it; known after reap
   std::uint64_t peak_rss_bytes = 0;
 
   /// The next message; nothing when pid 1 is gone.

@@ -64,7 +64,9 @@ Isolation describe_isolation(const Ladder& ladder, const Cgroups* cgroups, const
     lacks(Level::L4, "namespaces: files are held by Landlock alone, sockets by seccomp alone");
     constexpr int signal_scope_abi = 6;
     if (ladder.landlock_abi < signal_scope_abi) {
-      lacks(Level::L4, "Landlock scope for signals (Linux 6.12): a program can end its supervisor and other processes of its user");
+      lacks(
+          Level::L4,
+          "Landlock scope for signals (Linux 6.12): a program can end its supervisor and other processes of its user");
     }
   }
   if (weakened.any()) isolation.missing.emplace_back("layers that a test switched off");

@@ -15,8 +15,8 @@
 
 namespace cordon::sandbox::native {
 
-/// The protection of one workspace for one run; released at the latest when destroyed, so that a run that fails while it
-/// is set up leaves nothing behind either.
+/// The protection of one workspace for one run; released at the latest when destroyed, so that a run that fails while
+/// it is set up leaves nothing behind either.
 class PlaceholderHold {
  public:
   /// `state_directory` holds the journal; without one, a protected path that is missing is an error.
