@@ -1,5 +1,6 @@
 // Version 1: each controller is a hierarchy of its own, and each may or may not be ours to use.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -48,6 +49,11 @@ class CgroupV1 : public Cgroup {
   }
 
   int oom_descriptor() const override { return oom_event_.get(); }
+  short oom_events() const override { return POLLIN; }
+  void acknowledge_oom() override {
+    eventfd_t count;
+    ::eventfd_read(oom_event_.get(), &count);
+  }
 
   /// Version 1 has no call for it. With room for nobody, nobody is born while the list is gone through.
   void kill() override {

@@ -73,6 +73,9 @@ class Drafter {
     auto refusal = [](std::string_view what) {
       return fail(Fault::denied, "{} needs a mount namespace, and this run would have level L4 (no namespaces)", what);
     };
+    if (ladder_.landlock_abi <= 0 && !machine_.weakened.landlock()) {
+      return fail(Fault::denied, "without namespaces and without Landlock nothing would keep files apart");
+    }
     const Workspace& workspace = profile_.workspace;
     if (workspace.access == WorkspaceAccess::overlay) return refusal("an overlay of the workspace");
     if (workspace.access == WorkspaceAccess::rw && !workspace.protected_paths.empty()) {

@@ -208,9 +208,9 @@ void Monitor::poll_once(int timeout_ms) {
   const int err = launched_.pipes.error ? add(launched_.pipes.error->get(), POLLIN) : -1;
   const int terminal = launched_.terminal ? add(launched_.terminal->get(), POLLIN) : -1;
   const int pid1 = launched_.pidfd && !launched_.control ? add(launched_.pidfd->get(), POLLIN) : -1;
-  const int stop = add(stop_event_.get(), POLLIN);
-  const int oom =
-      cgroup_ && cgroup_->oom_descriptor() >= 0 && !killed_ ? add(cgroup_->oom_descriptor(), POLLIN | POLLPRI) : -1;
+  const int stop = !killed_ ? add(stop_event_.get(), POLLIN) : -1;
+  const bool may_run_out = cgroup_ && cgroup_->oom_descriptor() >= 0 && !killed_;
+  const int oom = may_run_out ? add(cgroup_->oom_descriptor(), cgroup_->oom_events()) : -1;
   int input = -1;
   if (input_open_) {
     const bool wants_more = input_from_descriptor_ && input_sent_ == pending_input_.size();
@@ -226,19 +226,22 @@ void Monitor::poll_once(int timeout_ms) {
   if (ready(terminal) && !read_some(*launched_.terminal, Stream::out) && errno == EIO) launched_.terminal.reset();
   if (ready(input)) feed_input();
   if (ready(stop)) end_because(Why::signal, "stopped by the caller");
-  if (ready(oom)) check_limits(Clock::now());
+  if (ready(oom)) {
+    cgroup_->acknowledge_oom();
+    check_limits(Clock::now());
+  }
   if (ready(pid1)) over_ = true;
   if (ready(control)) take_message();
 }
 
-void Monitor::check_disk_and_memory() {
+void Monitor::check_disk_and_memory(const CgroupReading& reading) {
   const Limits& limits = profile_.limits;
   if (!disk_.idle()) {
     if (auto sentence = disk_.exceeded()) end_because(Why::disk, *sentence);
   }
-  const bool need_memory = limits.memory_bytes && (!cgroup_ || !cgroup_->read().memory_peak);
-  const bool need_count = limits.pids && (!cgroup_ || !cgroup_->read().processes_peak);
-  const bool need_cpu = limits.cpu_ms && (!cgroup_ || !cgroup_->read().cpu_us);
+  const bool need_memory = limits.memory_bytes && !reading.memory_peak;
+  const bool need_count = limits.pids && !reading.processes_peak;
+  const bool need_cpu = limits.cpu_ms && !reading.cpu_us;
   if (!need_memory && !need_count && !need_cpu) return;
   const auto processes = process_tree(launched_.pid);
   if (need_cpu && cpu_ms(processes) >= limits.cpu_ms) {
@@ -266,8 +269,8 @@ void Monitor::check_limits(Clock::time_point now) {
     end_because(Why::timeout,
                 fmt::format("ran longer than {} ms (limit: time; raise it with --timeout)", limits.wall_ms));
   }
+  const CgroupReading reading = cgroup_ ? cgroup_->read() : CgroupReading{};
   if (cgroup_) {
-    const CgroupReading reading = cgroup_->read();
     forks_refused_ = reading.forks_refused;
     if (reading.oom_kills > 0) {
       end_because(Why::memory, fmt::format("used more than {} bytes of memory (limit: memory)", limits.memory_bytes));
@@ -281,7 +284,7 @@ void Monitor::check_limits(Clock::time_point now) {
       end_because(Why::timeout, fmt::format("used more than {} ms of processor time (limit: CPU)", limits.cpu_ms));
     }
   }
-  check_disk_and_memory();
+  check_disk_and_memory(reading);
   // Soon at first, so that a bomb is caught early; later less often.
   check_interval_ = std::min(check_interval_ * 2, std::chrono::milliseconds(200));
   next_check_ = now + check_interval_;
@@ -321,7 +324,8 @@ Outcome Monitor::outcome_of_status(int status, const CgroupReading& reading) con
 Outcome Monitor::outcome_of(const CgroupReading& reading) const {
   if (broken_) return Broken{*broken_};
   if (killed_) return *killed_;
-  if (ended_) return outcome_of_status(ended_->value, reading);
+  // The machine's own shortage may take pid 1 as well.
+  if (ended_ || reading.oom_kills > 0) return outcome_of_status(ended_ ? ended_->value : SIGKILL, reading);
   return Killed{SIGKILL, Why::signal, "pid 1 of the sandbox was killed from outside"};
 }
 

@@ -37,7 +37,7 @@ class Monitor {
   void drain();
   void feed_input();
   void check_limits(Clock::time_point now);
-  void check_disk_and_memory();
+  void check_disk_and_memory(const CgroupReading& reading);
   void end_because(Why why, std::string sentence);
   void end_by_force();
   int timeout_until_next_check(Clock::time_point now) const;
