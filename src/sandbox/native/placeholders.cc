@@ -187,9 +187,11 @@ Result<PlaceholderHold> PlaceholderHold::take(const Workspace& workspace, const 
   return result;
 }
 
+PlaceholderHold::~PlaceholderHold() { release(); }
+
 std::vector<Quarantined> PlaceholderHold::release() {
   std::vector<Quarantined> moved;
-  if (state_directory_.empty()) return moved;
+  if (state_directory_.empty() || (held_.empty() && watched_.empty())) return moved;
   auto lock = sys::FileLock::take(journal_root(state_directory_) + "/lock");
   std::error_code error;
   for (const std::string& holder : held_) {
