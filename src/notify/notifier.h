@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "model/settings.h"
 #include "notify/notice.h"
 
