@@ -58,15 +58,18 @@ Result<int> status(const GlobalOptions& global) {
 }  // namespace
 
 void define_approver(CommandLine& line) {
-  CLI::App& verb = line.verb("approver", "Set who may approve and loosen");
-  verb.require_subcommand(1);
+  const Verb verb = line.verb("approver", "Set who may approve and loosen");
+  verb.require_part();
   const auto options = std::make_shared<Options>();
-  CLI::App& init_verb = CommandLine::part(verb, "init", "Set a passphrase, asked for from then on");
+  const Verb init_verb = CommandLine::part(verb, "init", "Set a passphrase, asked for from then on");
   init_verb.add_flag("--unattended", options->unattended,
                      "Print a token once instead, for set-up scripts and services");
   add_presence_options(init_verb, options->presence);
+  init_verb.example("cordon approver init");
+  init_verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(init_verb, [&line, options] { return finish(init(line.global(), *options)); });
-  CLI::App& status_verb = CommandLine::part(verb, "status", "Say whether an approver is set");
+  const Verb status_verb = CommandLine::part(verb, "status", "Say whether an approver is set");
+  status_verb.example("cordon approver status");
   line.does(status_verb, [&line] { return finish(status(line.global())); });
 }
 

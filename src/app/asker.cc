@@ -118,6 +118,8 @@ Result<Request> request_from(const GlobalOptions& global, const RequestOptions& 
   if (!sources.extra_files.empty()) request.config = sources.extra_files.front();
   request.environment = TRY(variables_of(options.environment));
   request.inherited = plan::inherited_variables(environ);
+  request.of_host =
+      plan::host_variables(environ, {request.workspace, sources.state_dir, "/tmp", "/var/tmp", "/dev/shm"});
   request.asker.user = TRY(user_name());
   request.asker.uid = ::geteuid();
   if (!global.agent.empty()) request.asker.agent = global.agent;

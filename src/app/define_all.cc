@@ -7,6 +7,8 @@ void define_all(CommandLine& line) {
   define_check(line);
   define_exec(line);
   define_runs(line);
+  define_mass(line);
+  define_explain(line);
   define_audit(line);
   define_queue(line);
   define_allowlist(line);

@@ -224,6 +224,13 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   return dry_run ? rehearse(global, guard, request) : execute(global, options, guard, request);
 }
 
+/// `--wait 'npm test'` and `--wait 30s 'npm test'` are both right: what is no time is the command.
+void read_wait(Options& options) {
+  const bool is_time = !options.wait.empty() && milliseconds_of(options.wait, "--wait").has_value();
+  if (!is_time && !options.wait.empty() && options.command.empty()) options.command = {options.wait};
+  if (!is_time) options.wait = "forever";
+}
+
 /// Trouble of ours before anything ran is 125: the command's own exit code may be anything else.
 int finish_exec(const GlobalOptions& global, const Result<int>& result) {
   if (result) return *result;
@@ -246,36 +253,42 @@ int finish_exec(const GlobalOptions& global, const Result<int>& result) {
 }  // namespace
 
 void define_exec(CommandLine& line) {
-  CLI::App& verb = line.verb("exec", "Judge a command, ask where needed, run it in a sandbox and record it");
+  const Verb verb = line.verb("exec", "Judge a command, ask where needed, run it in a sandbox and record it");
   const auto options = std::make_shared<Options>();
-  verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)")
-      ->type_name("TEXT");
+  verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)").type_name("TEXT");
   verb.add_flag("-a,--require-approval", options->require_approval, "Ask a person even if the rules allow it");
   verb.add_flag("-n,--dry-run", options->dry_run, "Say what would happen; run and change nothing");
   verb.add_flag("--no-dry-run", options->no_dry_run, "Run it although the settings make --dry-run the default");
-  verb.add_option("--timeout", options->timeout, "End it after this time, e.g. 30s, 5m or 1500 (ms)")
-      ->type_name("TIME");
-  verb.add_option("--cwd", options->request.cwd, "Run it in this directory of the workspace")->type_name("DIR");
+  verb.add_option("--timeout", options->timeout, "End it after this time, e.g. 30s, 5m or 1500 (ms)").type_name("TIME");
+  verb.add_option("--cwd", options->request.cwd, "Run it in this directory of the workspace").type_name("DIR");
   verb.add_option("--env", options->request.environment,
                   "Give it this variable (NAME=value, or NAME for its value here)")
-      ->type_name("NAME=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
-  verb.add_option("--backend", options->backend, "How it is isolated")->type_name("NAME");
+      .type_name("NAME=VALUE");
+  verb.add_option("--backend", options->backend, "How it is isolated").type_name("NAME");
   verb.add_option("--require", options->require, "Refuse weaker isolation than this level, L0 (full) to L4")
-      ->type_name("LEVEL");
-  verb.add_option("--wait", options->wait, "If it needs approval, wait for it (at most so long) and then run")
-      ->type_name("[TIME]")
-      ->expected(0, 1)
-      ->default_str("forever");
-  verb.add_option("--approval", options->approval, "Run by this approval")->type_name("ID");
+      .type_name("LEVEL");
+  const Option wait =
+      verb.add_option("--wait", options->wait, "If it needs approval, wait for it (at most so long) and then run")
+          .type_name("[TIME]")
+          .expected(0, 1);
+  verb.add_option("--approval", options->approval, "Run by this approval").type_name("ID");
   verb.add_flag("--no-prompt", options->no_prompt, "Never ask here; queue what needs approval");
   verb.add_flag("--detach", options->detach, "Start it, print its id and return (see: cordon ps, logs, stop)");
   verb.add_flag("-i,--stdin", options->input, "Give it this process's standard input");
   verb.add_flag("-t,--tty", options->tty, "Give it a terminal of its own");
   verb.add_flag("--violations", options->violations, "Report what it wanted and was refused inside the sandbox");
   add_presence_options(verb, options->request.presence);
-  line.does(verb, [&line, options] { return finish_exec(line.global(), run(line.global(), *options)); });
+  verb.example("sandbox-exec 'npm test'");
+  verb.example("sandbox-exec --json --timeout 5m 'make -j4'");
+  verb.example("sandbox-exec --detach 'npm run dev'");
+  verb.exits(exit_code::queued, "not started: waits for approval");
+  verb.exits(exit_code::timed_out, "ended by its time limit");
+  verb.exits(exit_code::not_run, "could not be run; nothing ran");
+  verb.exits(exit_code::refused, "refused");
+  line.does(verb, [&line, options, wait] {
+    if (wait.given()) read_wait(*options);
+    return finish_exec(line.global(), run(line.global(), *options));
+  });
 }
 
 }  // namespace cordon::app

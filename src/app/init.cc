@@ -126,13 +126,15 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_init(CommandLine& line) {
-  CLI::App& verb = line.verb("init", "Write a SANDBOX.md that fits this project, and trust it; never overwrites");
+  const Verb verb = line.verb("init", "Write a SANDBOX.md that fits this project, and trust it; never overwrites");
   const auto options = std::make_shared<Options>();
   verb.add_flag("--print", options->print, "Print it instead of writing it");
   verb.add_flag("--with-toolchains", options->toolchains, "Bind the toolchains found under your home, read-only");
   verb.add_option("--with-preset", options->presets, "Open the network to this registry (npm, pip, apt, cargo, git)")
-      ->type_name("NAME");
+      .type_name("NAME");
   add_presence_options(verb, options->presence);
+  verb.example("cordon init --with-toolchains --with-preset npm");
+  verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

@@ -93,9 +93,9 @@ Result<approve::Presence> check_secret(const approve::Approver& approver, std::s
 
 }  // namespace
 
-void add_presence_options(CLI::App& verb, PresenceOptions& options) {
+void add_presence_options(const Verb& verb, PresenceOptions& options) {
   verb.add_option("--token-file", options.token_file, "File with the approver's token (else CORDON_APPROVER_TOKEN)")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 Result<std::string> ask_secret(const std::string& prompt) {

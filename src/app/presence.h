@@ -12,7 +12,7 @@ namespace cordon::app {
 struct PresenceOptions {
   std::string token_file;  // --token-file; else CORDON_APPROVER_TOKEN
 };
-void add_presence_options(CLI::App& verb, PresenceOptions& options);
+void add_presence_options(const Verb& verb, PresenceOptions& options);
 
 /// Proves presence or fails with Fault::denied and what to do. `question` is what a person confirms with y/N where
 /// that is enough: at a terminal, not on behalf of an agent, and with no approver set.

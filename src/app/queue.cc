@@ -185,56 +185,56 @@ Result<int> clear(const GlobalOptions& global, const Options& options) {
   return exit_code::done;
 }
 
-CLI::App& with_id(CLI::App& verb, const std::shared_ptr<Options>& options) {
-  verb.add_option("ID", options->id, "The whole id, e.g. cmd_k3m9x2a7bq4d")->required();
+Verb with_id(Verb verb, const std::shared_ptr<Options>& options) {
+  verb.add_option("ID", options->id, "The whole id, e.g. cmd_k3m9x2a7bq4d").required();
   return verb;
 }
 
-void define_answers(CommandLine& line, CLI::App& verb, const std::shared_ptr<Options>& options) {
-  CLI::App& approve_verb =
+void define_answers(CommandLine& line, Verb verb, const std::shared_ptr<Options>& options) {
+  const Verb approve_verb =
       with_id(CommandLine::part(verb, "approve", "Let it run, once unless said otherwise; needs a person"), options);
   ApproveOptions& given = options->approve;
-  approve_verb.add_option("--by", given.by, "Who approves, for the record (default: the user)")->type_name("WHO");
+  approve_verb.add_option("--by", given.by, "Who approves, for the record (default: the user)").type_name("WHO");
   approve_verb.add_option("--notes", given.notes, "Why, for the record");
-  approve_verb.add_option("--uses", given.uses, "Let it run so many times")->type_name("N");
-  approve_verb.add_option("--until", given.until, "The approval ends then")->type_name("TIME");
-  approve_verb.add_option("--for", given.lasts, "The approval ends after that long")->type_name("DURATION");
+  approve_verb.add_option("--uses", given.uses, "Let it run so many times").type_name("N");
+  approve_verb.add_option("--until", given.until, "The approval ends then").type_name("TIME");
+  approve_verb.add_option("--for", given.lasts, "The approval ends after that long").type_name("DURATION");
   approve_verb.add_flag("--no-run", given.no_run, "Leave running it to the asker");
   add_presence_options(approve_verb, given.presence);
   line.does(approve_verb, [&line, options] { return finish(approve(line.global(), *options)); });
 
-  CLI::App& reject_verb = with_id(CommandLine::part(verb, "reject", "Say no"), options);
-  reject_verb.add_option("--reason", options->reason, "Why; the asker is told")->required();
-  reject_verb.add_option("--by", options->by, "Who rejects, for the record (default: the user)")->type_name("WHO");
+  const Verb reject_verb = with_id(CommandLine::part(verb, "reject", "Say no"), options);
+  reject_verb.add_option("--reason", options->reason, "Why; the asker is told").required();
+  reject_verb.add_option("--by", options->by, "Who rejects, for the record (default: the user)").type_name("WHO");
   line.does(reject_verb, [&line, options] { return finish(reject(line.global(), *options)); });
 }
 
 }  // namespace
 
 void define_queue(CommandLine& line) {
-  CLI::App& verb = line.verb("queue", "Look at and answer what waits for approval");
-  verb.require_subcommand(1);
+  const Verb verb = line.verb("queue", "Look at and answer what waits for approval");
+  verb.require_part();
   const auto options = std::make_shared<Options>();
-  CLI::App& list_verb = CommandLine::part(verb, "list", "List what waits");
+  const Verb list_verb = CommandLine::part(verb, "list", "List what waits");
   list_verb
       .add_option("--status", options->status,
                   "Which: pending, approved, rejected, expired, drifted, executed, failed, all")
-      ->type_name("STATUS");
+      .type_name("STATUS");
   line.does(list_verb, [&line, options] { return finish(list(line.global(), *options)); });
-  CLI::App& show_verb = with_id(CommandLine::part(verb, "show", "Show everything about one request"), options);
+  const Verb show_verb = with_id(CommandLine::part(verb, "show", "Show everything about one request"), options);
   line.does(show_verb, [&line, options] { return finish(show(line.global(), *options)); });
   define_answers(line, verb, options);
-  CLI::App& wait_verb = with_id(
+  const Verb wait_verb = with_id(
       CommandLine::part(verb, "wait",
                         "Wait for the answer (exit 0 approved, 126 rejected, expired or drifted, 75 still pending)"),
       options);
   wait_verb.add_option("--timeout", options->timeout, "At most so long (default: until it is answered or expires)")
-      ->type_name("TIME");
+      .type_name("TIME");
   line.does(wait_verb, [&line, options] { return finish(wait(line.global(), *options)); });
-  CLI::App& clear_verb = CommandLine::part(verb, "clear", "Remove old answered entries; pending ones stay");
-  clear_verb.add_option("--older-than", options->older_than, "How old, e.g. 7d")->type_name("DURATION")->required();
+  const Verb clear_verb = CommandLine::part(verb, "clear", "Remove old answered entries; pending ones stay");
+  clear_verb.add_option("--older-than", options->older_than, "How old, e.g. 7d").type_name("DURATION").required();
   line.does(clear_verb, [&line, options] { return finish(clear(line.global(), *options)); });
-  CLI::App& watch_verb = CommandLine::part(verb, "watch", "A live view on the terminal: look, approve, reject by key");
+  const Verb watch_verb = CommandLine::part(verb, "watch", "A live view on the terminal: look, approve, reject by key");
   add_presence_options(watch_verb, options->approve.presence);
   line.does(watch_verb, [&line, options] { return finish(watch(line.global(), options->approve.presence)); });
 }

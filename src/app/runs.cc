@@ -96,21 +96,24 @@ Result<int> end(const GlobalOptions& global, const std::string& id) {
 }  // namespace
 
 void define_runs(CommandLine& line) {
-  CLI::App& ps = line.verb("ps", "List runs that were started with exec --detach");
+  const Verb ps = line.verb("ps", "List runs that were started with exec --detach");
   const auto all = std::make_shared<bool>(false);
   ps.add_flag("-a,--all", *all, "Also those that have ended");
+  ps.example("cordon ps --all");
   line.does(ps, [&line, all] { return finish(list(line.global(), *all)); });
 
-  CLI::App& show = line.verb("logs", "Print what a detached run wrote");
+  const Verb show = line.verb("logs", "Print what a detached run wrote");
   const auto id = std::make_shared<std::string>();
   const auto follow = std::make_shared<bool>(false);
-  show.add_option("ID", *id, "Id of the run")->required();
+  show.add_option("ID", *id, "Id of the run").required();
   show.add_flag("-f,--follow", *follow, "Stay and print what comes, until it ends");
+  show.example("cordon logs -f run_abcdefghij");
   line.does(show, [&line, id, follow] { return finish(logs(line.global(), *id, *follow)); });
 
-  CLI::App& stop = line.verb("stop", "End a detached run and everything it started");
+  const Verb stop = line.verb("stop", "End a detached run and everything it started");
   const auto stopped = std::make_shared<std::string>();
-  stop.add_option("ID", *stopped, "Id of the run")->required();
+  stop.add_option("ID", *stopped, "Id of the run").required();
+  stop.example("cordon stop run_abcdefghij");
   line.does(stop, [&line, stopped] { return finish(end(line.global(), *stopped)); });
 }
 

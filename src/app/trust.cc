@@ -10,6 +10,7 @@
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "config/bind.h"
 #include "config/preset.h"
@@ -144,12 +145,14 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_trust(CommandLine& line) {
-  CLI::App& verb = line.verb("trust", "Let this workspace's settings files loosen limits, after showing how");
+  const Verb verb = line.verb("trust", "Let this workspace's settings files loosen limits, after showing how");
   const auto options = std::make_shared<Options>();
   verb.add_option("FILE", options->file, "Only this file (default: SANDBOX.md and .cordon/config.json5)");
   verb.add_flag("--yes", options->yes, "Do not ask; needs the approver's token");
   verb.add_flag("--forget", options->forget, "Take trust back");
   add_presence_options(verb, options->presence);
+  verb.example("cordon trust SANDBOX.md");
+  verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

@@ -38,9 +38,9 @@ Result<Entry> read_entry(const Statement& row) {
   const auto risk = risk_named(row.text(2));
   const auto state = state_named(row.text(12));
   const auto digest = Digest::from_hex(row.text(10));
-  Json reasons = Json::parse(row.text(3), nullptr, false);
-  Json plan = Json::parse(row.text(11), nullptr, false);
-  Json result = Json::parse(row.text(22), nullptr, false);
+  Json reasons = parse_json(row.text(3));
+  Json plan = parse_json(row.text(11));
+  Json result = parse_json(row.text(22));
   if (!risk || !state || !digest || !reasons.is_array() || plan.is_discarded() || result.is_discarded()) {
     return fail(Fault::corrupt, "queue entry {} is damaged", row.text(0));
   }

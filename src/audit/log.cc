@@ -35,9 +35,9 @@ Result<Log> Log::open(const std::string& directory, const Clock& clock, LogOptio
 Result<std::uint64_t> Log::write(const AuditRecord& record, Priority priority) {
   const PreparedLine line = TRY(prepare_line(record, state_->redactor));
   CHECK_OK(state_->keep_blobs(line.blobs));
-  Waiter waiter{{&line, priority}};
-  state_->commit(waiter);
-  return waiter.line.seq;
+  PendingLine pending{&line, priority};
+  state_->commit(pending);
+  return pending.seq;
 }
 
 Result<Clearance> Log::intend(AuditRecord record, Profile profile) {

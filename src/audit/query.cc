@@ -65,33 +65,93 @@ Result<std::optional<std::string>> record_line(const std::string& path, std::uin
   return std::nullopt;
 }
 
+namespace {
+
+/// Looks for the records of one request around one of them.
+class RequestSearch {
+ public:
+  RequestSearch(const sys::Directory& directory, std::string_view line, const std::vector<Member>& members)
+      : directory_(directory), line_(line) {
+    filter_.holds = fmt::format(",\"request\":{}", value_of(members, "request"));
+    filter_.every_kind = true;
+    seq_ = number_of(value_of(members, "seq")).value_or(0);
+    day_ = std::string(between_quotes(value_of(members, "timestamp")).value_or("").substr(0, 10));
+    kind_ = value_of(members, "kind");
+    approved_ = !value_of(members, "approval").empty();
+  }
+
+  Result<std::vector<std::string>> run() {
+    const auto days = days_among(TRY(directory_.list()), ".jsonl");
+    if (!begins(kind_, approved_)) CHECK_OK(look_back(days));
+    std::reverse(found_.begin(), found_.end());
+    found_.emplace_back(line_);
+    if (!ends(kind_)) CHECK_OK(look_ahead(days));
+    return std::move(found_);
+  }
+
+ private:
+  static bool begins(std::string_view kind, bool approved) {
+    return kind == "\"approval.requested\"" || (!approved && (kind == "\"intent\"" || kind == "\"refused\""));
+  }
+  static bool ends(std::string_view kind) {
+    return kind == "\"outcome\"" || kind == "\"recovery\"" || kind == "\"refused\"";
+  }
+
+  Result<void> look_back(const std::vector<std::string>& days) {
+    Sieve sieve(filter_);
+    bool complete = false;
+    const std::string oldest = day_of(*from_rfc3339(day_) - longest_request);
+    for (auto day = days.rbegin(); day != days.rend() && *day >= oldest && !complete; ++day) {
+      const auto reader = *day <= day_ ? TRY(DayReader::open(directory_, *day)) : std::nullopt;
+      if (!reader) continue;
+      CHECK_OK(reader->backwards_from(TRY(reader->offset_of_seq(seq_)), [&](std::string_view other, std::uint64_t) {
+        if (!sieve.lets_through(other)) return Continue::yes;
+        found_.emplace_back(other);
+        complete = begins(sieve.kind(), sieve.approved());
+        return complete ? Continue::no : Continue::yes;
+      }));
+    }
+    return {};
+  }
+
+  Result<void> look_ahead(const std::vector<std::string>& days) {
+    Sieve sieve(filter_);
+    bool complete = false;
+    for (const std::string& day : days) {
+      const auto reader = day >= day_ && !complete ? TRY(DayReader::open(directory_, day)) : std::nullopt;
+      if (!reader) continue;
+      CHECK_OK(reader->forwards(TRY(reader->offset_of_seq(seq_ + 1)), [&](std::string_view other, std::uint64_t) {
+        if (!sieve.lets_through(other)) return Continue::yes;
+        found_.emplace_back(other);
+        complete = ends(sieve.kind());
+        return complete ? Continue::no : Continue::yes;
+      }));
+    }
+    return {};
+  }
+
+  static constexpr std::chrono::hours longest_request{24 * 7};
+
+  const sys::Directory& directory_;
+  std::string_view line_;
+  Filter filter_;
+  std::uint64_t seq_ = 0;
+  std::string day_;
+  std::string_view kind_;
+  bool approved_ = false;
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
 Result<std::vector<std::string>> records_of_request(const std::string& path, std::string_view line) {
   const sys::Directory directory = TRY(open_directory(path));
   std::vector<Member> members;
-  if (!read_members(line, members)) return fail(Fault::corrupt, "this is no record");
-  const std::string_view request = value_of(members, "request");
-  const auto time = from_rfc3339(between_quotes(value_of(members, "timestamp")).value_or(""));
-  const auto seq = number_of(value_of(members, "seq"));
-  if (request.empty() || !time || !seq) return std::vector<std::string>{};
-  Filter filter;
-  filter.holds = fmt::format(",\"request\":{}", request);
-  filter.since = *time - std::chrono::hours(24 * 7);
-  filter.every_kind = true;
-  Sieve sieve(filter);
-  std::vector<std::string> found;
-  bool ended = false;
-  for (const std::string& day : days_among(TRY(directory.list()), ".jsonl")) {
-    const auto reader = sieve.wants_day(day) && !ended ? TRY(DayReader::open(directory, day)) : std::nullopt;
-    if (!reader) continue;
-    CHECK_OK(reader->forwards(TRY(reader->offset_of_time(*filter.since)), [&](std::string_view other, std::uint64_t) {
-      if (!sieve.lets_through(other)) return Continue::yes;
-      found.emplace_back(other);
-      // Nothing of a request follows its end.
-      ended = sieve.kind() == "\"outcome\"" || sieve.kind() == "\"recovery\"";
-      return ended ? Continue::no : Continue::yes;
-    }));
+  if (!read_members(line, members) || !from_rfc3339(between_quotes(value_of(members, "timestamp")).value_or(""))) {
+    return fail(Fault::corrupt, "this is no record");
   }
-  return found;
+  if (value_of(members, "request").empty()) return std::vector<std::string>{std::string(line)};
+  return RequestSearch(directory, line, members).run();
 }
 
 namespace {

@@ -18,6 +18,7 @@ class Sieve {
   bool lets_through(std::string_view line);
   /// Of the line that was let through last, as written.
   std::string_view kind() const { return value_of(members_, "kind"); }
+  bool approved() const { return !value_of(members_, "approval").empty(); }
   /// All further lines backwards are before what is asked for.
   bool is_before(std::string_view line) const;
   bool wants_day(const std::string& day) const;

@@ -7,6 +7,7 @@
 #include "guard/guard_state.h"
 #include "model/tools.h"
 #include "risk/table.h"
+#include "sandbox/host/host.h"
 #include "sandbox/native/native.h"
 #include "sys/file.h"
 #include "sys/liveness.h"
@@ -136,8 +137,12 @@ Result<approve::Queue*> Guard::State::queue() {
   return &*queue_;
 }
 
-Result<sandbox::Sandbox*> Guard::State::sandbox() {
+Result<sandbox::Sandbox*> Guard::State::sandbox(Where where) {
   if (options.sandbox) return options.sandbox.get();
+  if (where == Where::host) {
+    if (!host_) host_ = std::make_shared<sandbox::host::HostBackend>();
+    return host_.get();
+  }
   if (!sandbox_) {
     const std::string directory = options.sources.state_dir + "/sandbox";
     CHECK_OK(sys::ensure_private_directory(directory));
@@ -157,6 +162,7 @@ Judgement Guard::State::judge(const Request& request) const {
                                      .place = std::move(place),
                                      .agent = request.asker.agent,
                                      .session = request.asker.session,
+                                     .clean_room = request.clean_room,
                                      .require_approval = request.require_approval,
                                      .now = clock->now()});
 }
@@ -169,9 +175,6 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
   }
   if (verdict.action == Action::deny) {
     return Refused{verdict.rule, verdict.reason.empty() ? "the rule " + verdict.rule + " says no" : verdict.reason};
-  }
-  if (verdict.where == Where::host) {
-    return Refused{verdict.rule, "runs on the host by an elevated pattern, which this version cannot do yet"};
   }
   for (const Need& grant : verdict.grants) {
     const std::string& own = options.sources.state_dir;

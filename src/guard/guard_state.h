@@ -24,7 +24,7 @@ struct Guard::State {
   Result<void> reload();
   Result<audit::Log*> log();
   Result<approve::Queue*> queue();
-  Result<sandbox::Sandbox*> sandbox();
+  Result<sandbox::Sandbox*> sandbox(Where where);
 
   Judgement judge(const Request& request) const;
   Result<plan::Plan> freeze(const Request& request, const Judgement& judgement);
@@ -63,6 +63,7 @@ struct Guard::State {
 
  private:
   std::shared_ptr<sandbox::Sandbox> sandbox_;
+  std::shared_ptr<sandbox::Sandbox> host_;
 };
 
 }  // namespace cordon::guard

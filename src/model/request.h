@@ -34,6 +34,7 @@ struct Request {
   std::string config;     // --config; empty: none
   Variables environment;  // asked for by name
   Variables inherited;    // of the short list that passes
+  Variables of_host;      // of the longer list that passes to the host, where that is where it runs
   std::optional<std::uint64_t> wall_ms;
   std::optional<Level> require;
   std::optional<std::uint64_t> output_bytes;  // kept of each stream
@@ -41,7 +42,8 @@ struct Request {
   bool input_given = false;  // stdin is the caller's
   bool tty = false;
   bool report_violations = false;
-  bool detached = false;  // outlives whoever asked
+  bool clean_room = false;  // the workspace as a throwaway view, nothing of the session's, nothing stays
+  bool detached = false;    // outlives whoever asked
 };
 
 }  // namespace cordon

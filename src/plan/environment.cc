@@ -50,6 +50,57 @@ Variables inherited_variables(const char* const* environment) {
   return inherited;
 }
 
+namespace {
+
+constexpr std::string_view passes_to_host[] = {"HOME",
+                                               "USER",
+                                               "LOGNAME",
+                                               "SHELL",
+                                               "TERM",
+                                               "SSH_AUTH_SOCK",
+                                               "GPG_TTY",
+                                               "XDG_RUNTIME_DIR",
+                                               "DISPLAY",
+                                               "WAYLAND_DISPLAY",
+                                               "DBUS_SESSION_BUS_ADDRESS",
+                                               "XAUTHORITY"};
+
+bool is_below(std::string_view path, std::string_view directory) {
+  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
+}
+
+std::string trusted_path(std::string_view path, const std::vector<std::string>& unsafe) {
+  std::string kept;
+  while (!path.empty()) {
+    const std::string_view directory = path.substr(0, path.find(':'));
+    path.remove_prefix(std::min(path.size(), directory.size() + 1));
+    const bool bad =
+        !directory.starts_with("/") || directory.find("..") != std::string_view::npos ||
+        std::any_of(unsafe.begin(), unsafe.end(), [&](const std::string& place) { return is_below(directory, place); });
+    if (!bad) kept += (kept.empty() ? "" : ":") + std::string(directory);
+  }
+  return kept.empty() ? "/usr/local/bin:/usr/bin:/bin" : kept;
+}
+
+}  // namespace
+
+Variables host_variables(const char* const* environment, const std::vector<std::string>& unsafe) {
+  Variables variables;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view line(*environment);
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    if (name == "PATH") variables.emplace_back(name, trusted_path(value, unsafe));
+    if (std::find(std::begin(passes_to_host), std::end(passes_to_host), name) != std::end(passes_to_host)) {
+      variables.emplace_back(name, value);
+    }
+  }
+  std::sort(variables.begin(), variables.end());
+  return variables;
+}
+
 Result<void> check_variables(const Variables& asked, const LoadsCode& loads_code) {
   for (const auto& [name, value] : asked) {
     if (!is_name(name)) {

@@ -118,6 +118,7 @@ Json describe_request(const Request& request) {
           {"config", exact(request.config)},
           {"environment", exact(request.environment)},
           {"inherited", exact(request.inherited)},
+          {"of_host", exact(request.of_host)},
           {"wall_ms", request.wall_ms ? Json(*request.wall_ms) : Json()},
           {"require", request.require ? Json(name_of(*request.require)) : Json()},
           {"output_bytes", request.output_bytes ? Json(*request.output_bytes) : Json()},
@@ -125,6 +126,7 @@ Json describe_request(const Request& request) {
           {"input_given", request.input_given},
           {"tty", request.tty},
           {"report_violations", request.report_violations},
+          {"clean_room", request.clean_room},
           {"detached", request.detached}};
 }
 
@@ -200,33 +202,21 @@ Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  for (const char* key : {"text",
-                          "user",
-                          "uid",
-                          "agent",
-                          "session",
-                          "surface",
-                          "is_agent",
-                          "cwd",
-                          "workspace",
-                          "home",
-                          "config",
-                          "environment",
-                          "inherited",
-                          "wall_ms",
-                          "require",
-                          "require_approval",
-                          "input_given",
-                          "tty",
-                          "report_violations",
-                          "detached",
-                          "output_bytes"}) {
+  for (const char* key : {"text",        "user",        "uid",
+                          "agent",       "session",     "surface",
+                          "is_agent",    "cwd",         "workspace",
+                          "home",        "config",      "environment",
+                          "inherited",   "of_host",     "clean_room",
+                          "wall_ms",     "require",     "require_approval",
+                          "input_given", "tty",         "report_violations",
+                          "detached",    "output_bytes"}) {
     if (!json.is_object() || !json.contains(key)) return damaged();
   }
   for (const char* key : {"user", "agent", "session", "surface"}) {
     if (!json[key].is_string()) return damaged();
   }
-  for (const char* key : {"is_agent", "require_approval", "input_given", "tty", "report_violations", "detached"}) {
+  for (const char* key :
+       {"is_agent", "require_approval", "input_given", "tty", "report_violations", "clean_room", "detached"}) {
     if (!json[key].is_boolean()) return damaged();
   }
   if (!json["uid"].is_number_unsigned() || !(json["wall_ms"].is_null() || json["wall_ms"].is_number_unsigned()) ||
@@ -248,6 +238,7 @@ Result<Request> request_of(const Json& description) {
   request.config = TRY(from_exact(json["config"]));
   request.environment = TRY(variables_of(json["environment"]));
   request.inherited = TRY(variables_of(json["inherited"]));
+  request.of_host = TRY(variables_of(json["of_host"]));
   if (!json["wall_ms"].is_null()) request.wall_ms = json["wall_ms"].get<std::uint64_t>();
   if (!json["output_bytes"].is_null()) request.output_bytes = json["output_bytes"].get<std::uint64_t>();
   if (!json["require"].is_null()) {
@@ -258,6 +249,7 @@ Result<Request> request_of(const Json& description) {
   request.input_given = json["input_given"];
   request.tty = json["tty"];
   request.report_violations = json["report_violations"];
+  request.clean_room = json["clean_room"];
   request.detached = json["detached"];
   return request;
 }

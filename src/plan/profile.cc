@@ -43,8 +43,20 @@ class Drafter {
   Drafter(const Request& request, const Basis& basis)
       : request_(request), basis_(basis), sandbox_(basis.settings.agent(request.asker.agent).sandbox) {}
 
+  /// Nothing is held back there: only where it starts, what it finds in its environment, and how long it may take.
+  Profile draft_for_host() {
+    add_limits();
+    profile_.environment = request_.inherited;
+    add_variables(request_.of_host);
+    add_variables(request_.environment);
+    profile_.cwd = request_.cwd;
+    profile_.input = request_.input_given ? Input::given : Input::closed;
+    profile_.require = Level::L4;
+    return std::move(profile_);
+  }
+
   Result<Profile> draft() {
-    profile_.session = basis_.session;
+    if (!request_.clean_room) profile_.session = basis_.session;
     profile_.session.home = request_.home;
     add_workspace();
     CHECK_OK(add_path_rules());
@@ -68,8 +80,13 @@ class Drafter {
   void add_workspace() {
     Workspace& workspace = profile_.workspace;
     workspace.access = access_of(sandbox_.workspace.value);
-    if (workspace.access == WorkspaceAccess::none) return;
-    workspace.path = request_.workspace;
+    if (workspace.access == WorkspaceAccess::none && !request_.clean_room) return;
+    workspace.path = request_.clean_room ? request_.cwd : request_.workspace;
+    if (request_.clean_room) {
+      workspace.access = WorkspaceAccess::overlay;
+      workspace.hidden_paths = credential_files(workspace.path);
+      return;
+    }
     workspace.protected_paths = protected_paths(workspace.path, request_.home);
   }
 
@@ -149,12 +166,16 @@ class Drafter {
     limits.cpus = static_cast<double>(wanted.millicpus.value) / 1000;
   }
 
-  void add_environment() {
-    profile_.environment = request_.inherited;
-    for (const auto& variable : request_.environment) {
+  void add_variables(const Variables& variables) {
+    for (const auto& variable : variables) {
       std::erase_if(profile_.environment, [&](const auto& other) { return other.first == variable.first; });
       profile_.environment.push_back(variable);
     }
+  }
+
+  void add_environment() {
+    profile_.environment = request_.inherited;
+    add_variables(request_.environment);
     std::string path;
     for (const std::string& directory : search_path(profile_)) path += (path.empty() ? "" : ":") + directory;
     profile_.environment.emplace_back("PATH", path);
@@ -168,10 +189,23 @@ class Drafter {
 
 }  // namespace
 
-Result<Profile> profile_of(const Request& request, const Basis& basis) { return Drafter(request, basis).draft(); }
+Result<Profile> profile_of(const Request& request, const Basis& basis) {
+  Drafter drafter(request, basis);
+  if (basis.verdict.where == Where::host) return drafter.draft_for_host();
+  return drafter.draft();
+}
 
 std::vector<std::string> search_path(const Profile& profile) {
   std::vector<std::string> directories;
+  for (const auto& [name, value] : profile.environment) {
+    if (name != "PATH") continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const std::string_view directory = rest.substr(0, rest.find(':'));
+      rest.remove_prefix(std::min(rest.size(), directory.size() + 1));
+      directories.emplace_back(directory);
+    }
+    return directories;
+  }
   // A toolchain that was bound is there to be used.
   for (const Bind& bind : profile.binds) {
     if (bind.access == Bind::Access::ro && exists(bind.source + "/bin")) directories.push_back(bind.target + "/bin");

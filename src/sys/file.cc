@@ -155,12 +155,13 @@ Result<void> create_file(const std::string& path, std::string_view bytes, unsign
 }
 
 Result<void> ensure_private_directory(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+  struct stat about {};
+  const bool missing = ::stat(path.c_str(), &about) != 0;
+  for (std::size_t slash = path.find('/', 1); missing; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
     if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return failed("make the directory", part);
     if (slash == std::string::npos) break;
   }
-  struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return failed("look at", path);
   if (!S_ISDIR(about.st_mode)) return fail(Fault::invalid_input, "{} is not a directory", path);
   if (about.st_uid != ::geteuid()) {

@@ -56,6 +56,7 @@ void weaken(sandbox::Weakened& weakened, const std::string& layer) {
   static const std::map<std::string, std::function<void(Weakened&)>> layers = {
       {"seccomp", [](Weakened& w) { w.allow(WithoutSeccomp{}); }},
       {"landlock", [](Weakened& w) { w.allow(WithoutLandlock{}); }},
+      {"scopes", [](Weakened& w) { w.allow(WithoutLandlockScopes{}); }},
       {"cgroup", [](Weakened& w) { w.allow(WithoutCgroup{}); }},
       {"capabilities", [](Weakened& w) { w.allow(WithoutCapabilityDrop{}); }},
       {"rlimits", [](Weakened& w) { w.allow(WithoutResourceLimits{}); }},
