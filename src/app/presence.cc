@@ -100,9 +100,10 @@ void add_presence_options(const Verb& verb, PresenceOptions& options) {
 
 Result<std::string> ask_secret(const std::string& prompt) {
   const sys::Fd terminal = TRY(open_terminal());
-  CHECK_OK(sys::write_all(terminal, "/dev/tty", prompt));
   const Interruptible interruptible;
+  // Before the prompt: what is typed right after it must neither be shown nor dropped.
   const EchoOff quiet(terminal.get());
+  CHECK_OK(sys::write_all(terminal, "/dev/tty", prompt));
   auto line = read_line(terminal);
   CHECK_OK(sys::write_all(terminal, "/dev/tty", "\n"));
   return line;

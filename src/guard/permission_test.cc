@@ -227,7 +227,6 @@ TEST_F(Approval, OwnApproverStateOrSettingsThroughCordonAreCritical) {
            "sandbox-queue approve cmd_abcdefghij", "cordon --state-dir /tmp/mine exec ls",
            "CORDON_STATE_DIR=/tmp/mine sandbox-exec ls", "cordon trust --yes", "sandbox-allowlist add 'rm *'",
            "echo '{}' > ~/.config/cordon/config.json5", "rm " + state + "/approver.json",
-           "sqlite3 " + state + "/queue.sqlite 'update entries set state=1'",
            "env -u CORDON_AGENT cordon queue approve cmd_x", "bash -c 'sandbox-queue approve cmd_abcdefghij'",
            "echo '- *' >> SANDBOX.md"}) {
     const Execution execution = execute(guard, agents_request(text));

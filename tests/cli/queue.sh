@@ -121,6 +121,7 @@ exits 75 sandbox-exec --require-approval "rm -f scratch" </dev/null
 queued "bash -c 'rm -f scratch'"
 exits 126 with_token sandbox-queue approve "$id" --uses 2
 says "can only be approved for one run"
+queued "rm -f another"
 exits 1 with_token sandbox-queue approve "$id" --for 90d
 says "at most"
 
