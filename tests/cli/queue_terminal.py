@@ -24,8 +24,8 @@ class Terminal:
         self.seen = ""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 160, 0, 0))
             os.execve(bin_dir + "/" + argv[0], list(argv), {**env, **(more or {})})
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
 
     def expect(self, text, seconds=60):
         end = time.monotonic() + seconds
@@ -162,7 +162,7 @@ before = t.flags()
 if before & termios.ICANON:
     fail("keys are not read as they are pressed")
 fcntl.ioctl(t.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 60, 0, 0))
-t.expect("q quit")
+t.expect("up/down")
 new = queued("touch newcomer")
 t.expect(new)
 code, text = run(bin_dir + "/sandbox-queue", "reject", new, "--reason", "x")
@@ -170,7 +170,9 @@ t.type("s")
 t.expect("all shown")
 t.expect("rejected")
 t.type("s")
-# Choose by_key: the newest pending one is on top.
+t.expect("up/down")
+t.expect("up/down")  # of the next picture: two keys in one read are taken for pasted text
+# Chosen is the newest pending one, on top.
 t.type("\r")
 t.expect("lines 1-")
 t.type("\x1b")
