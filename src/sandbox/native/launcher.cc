@@ -312,6 +312,10 @@ std::string encode_orders(const Profile& profile, const std::vector<std::string>
     orders.expected_size = expected.size;
     orders.expected_mtime_ns = expected.mtime_ns;
     orders.expected_ctime_ns = expected.ctime_ns;
+    if (expected.content) {
+      orders.flags |= order_compare_content;
+      std::memcpy(orders.expected_content, expected.content->bytes().data(), sizeof orders.expected_content);
+    }
   }
   std::string message(reinterpret_cast<const char*>(&orders), sizeof orders);
   return message + strings;
