@@ -154,8 +154,8 @@ TEST_F(LogTest, ThreadsShareTheLogWithCheckpointsAndProofs) {
     all.emplace_back([&, t] {
       for (int i = 0; i < each; ++i) {
         EXPECT_TRUE(log.append(record(std::to_string(t))));
-        if (i % 10 == t) EXPECT_TRUE(log.checkpoint());
-        if (i % 20 == t) EXPECT_TRUE(log.prove(1));
+        EXPECT_TRUE(i % 10 != t || log.checkpoint());
+        EXPECT_TRUE(i % 20 != t || log.prove(1));
       }
     });
   }
