@@ -110,9 +110,11 @@ class Watch {
     const std::size_t first = index_ >= room ? index_ - room + 1 : 0;
     for (std::size_t i = first; i < entries_.size() && i < first + room; ++i) {
       const approve::Entry& entry = entries_[i];
-      const std::string head =
-          fmt::format("{:<16} {:<8} {:<10} {:<8} {:<16} ", entry.id, approve::name_of(entry.state),
-                      name_of(entry.request.risk), distance(entry.created_at, clock_.now()), asker_of(entry));
+      // A narrow terminal leaves out who and when rather than the command.
+      const std::string who =
+          columns < 100 ? "" : fmt::format("{:<8} {:<16} ", distance(entry.created_at, clock_.now()), asker_of(entry));
+      const std::string head = fmt::format("{:<16} {:<8} {:<10} {}", entry.id, approve::name_of(entry.state),
+                                           name_of(entry.request.risk), who);
       const std::size_t left = columns > head.size() ? columns - head.size() : 1;
       rows.push_back({head + in_one_line(entry.request.command, left), style_of(entry), i == index_});
     }
