@@ -93,13 +93,14 @@ void define_reading(CommandLine& line, Verb verb) {
   line.does(show_verb, [&line, show] { return finish(audit_show(line.global(), *show)); });
 
   const auto find = std::make_shared<AuditFindOptions>();
-  const Verb find_verb =
-      CommandLine::part(verb, "find", "Records in which a secret was seen, e.g. find --secret - (exit 1: in none)");
+  const Verb find_verb = CommandLine::part(verb, "find", "Records in which a secret was seen");
   find_verb
       .add_option("--secret", find->secret, "File that holds it, - for stdin; never as an argument, which others see")
       .type_name("FILE")
       .required();
-  find_verb.example("sandbox-audit find --secret -");
+  find_verb.example("sandbox-audit find --secret token.txt");
+  find_verb.exits(0, "in some record");
+  find_verb.exits(1, "in none");
   line.does(find_verb, [&line, find] { return finish(audit_find(line.global(), *find)); });
 
   const auto period = std::make_shared<std::string>("all");
@@ -117,21 +118,23 @@ void define_reading(CommandLine& line, Verb verb) {
       .type_name("FILE");
   export_verb.add_flag("--force", exported->force, "Replace the file if it exists");
   exported->filter.add_to(export_verb);
-  export_verb.example("sandbox-audit export --format csv --output audit.csv");
+  export_verb.example("sandbox-audit export --format csv --output commands.csv");
   line.does(export_verb, [&line, exported] { return finish(audit_export(line.global(), *exported)); });
 }
 
 void define_proving(CommandLine& line, Verb verb) {
   const auto verify = std::make_shared<AuditVerifyOptions>();
-  const Verb verify_verb = CommandLine::part(
-      verb, "verify", "Whether the log is what was written: exit 0 good, 2 damaged, 3 good with an unsigned tail");
+  const Verb verify_verb = CommandLine::part(verb, "verify", "Whether the log is what was written");
   verify_verb.add_option("--from", verify->from, "Only from this day on (2026-02-25)").type_name("DAY");
   verify_verb.add_option("--to", verify->to, "Only up to this day").type_name("DAY");
   verify_verb.add_option("--key", verify->key, "The verifier key that you kept elsewhere, or a file with it")
       .type_name("KEY");
   verify_verb.add_option("--against", verify->against, "A checkpoint that you kept elsewhere: is it still true?")
       .type_name("FILE");
-  verify_verb.example("sandbox-audit verify --from 2026-02-01");
+  verify_verb.example("sandbox-audit verify --key verifier.key");
+  verify_verb.exits(0, "good");
+  verify_verb.exits(2, "damaged; it says where");
+  verify_verb.exits(3, "good, with a tail that is not signed yet");
   line.does(verify_verb, [&line, verify] { return finish(audit_verify(line.global(), *verify)); });
 
   const auto seq = std::make_shared<std::uint64_t>(0);
@@ -143,7 +146,7 @@ void define_proving(CommandLine& line, Verb verb) {
 
   const Verb checkpoint_verb =
       CommandLine::part(verb, "checkpoint", "Sign the log as it is now and print that, to be kept elsewhere");
-  checkpoint_verb.example("sandbox-audit checkpoint");
+  checkpoint_verb.example("sandbox-audit checkpoint > checkpoint");
   line.does(checkpoint_verb, [&line] { return finish(audit_checkpoint(line.global())); });
 }
 
@@ -163,7 +166,7 @@ void define_loosening(CommandLine& line, Verb verb) {
   erase_verb.add_option("SEQ", erase->seq, "The record's number").required();
   erase_verb.add_option("--reason", erase->reason, "Why, for the record").required();
   add_presence_options(erase_verb, erase->presence);
-  erase_verb.example("sandbox-audit erase 42 --reason 'it held a password'");
+  erase_verb.example("sandbox-audit erase 42 --reason 'held a password'");
   line.does(erase_verb, [&line, erase] { return finish(audit_erase(line.global(), *erase)); });
 
   const auto quarantine = std::make_shared<AuditQuarantineOptions>();
@@ -171,7 +174,7 @@ void define_loosening(CommandLine& line, Verb verb) {
       verb, "quarantine", "Answer damage: move the damaged log away whole and begin a new one; needs presence");
   quarantine_verb.add_option("--reason", quarantine->reason, "What happened, for the record").required();
   add_presence_options(quarantine_verb, quarantine->presence);
-  quarantine_verb.example("sandbox-audit quarantine --reason 'disk fault'");
+  quarantine_verb.example("sandbox-audit quarantine --reason 'disk failed'");
   line.does(quarantine_verb, [&line, quarantine] { return finish(audit_quarantine(line.global(), *quarantine)); });
 }
 
