@@ -29,7 +29,7 @@ struct AuditFilterOptions {
   std::string user;
   bool all = false;
 
-  void add_to(CLI::App& verb);
+  void add_to(Verb verb);
   Result<audit::Filter> filter(Time now) const;
 };
 

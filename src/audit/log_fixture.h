@@ -84,7 +84,7 @@ class LogTest : public ::testing::Test {
     for (std::string line; std::getline(file, line);) all.push_back(line);
     return all;
   }
-  Json line(const std::string& day, std::size_t index) const { return Json::parse(lines(day).at(index)); }
+  Json line(const std::string& day, std::size_t index) const { return parse_json(lines(day).at(index)); }
 
   std::filesystem::path scratch_;
   std::filesystem::path directory_;

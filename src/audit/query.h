@@ -9,7 +9,7 @@
 
 #include "audit/summary.h"
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "model/audit_record.h"
 

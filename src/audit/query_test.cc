@@ -67,7 +67,7 @@ TEST_F(QueryTest, EveryRecordIsFoundByItsNumber) {
   for (std::uint64_t seq = 0; seq < 15; ++seq) {
     const auto line = record_line(directory_, seq);
     ASSERT_TRUE(line && *line) << seq;
-    EXPECT_EQ(Json::parse(**line)["seq"], seq);
+    EXPECT_EQ(parse_json(**line)["seq"], seq);
   }
   EXPECT_EQ(*record_line(directory_, 15), std::nullopt);
 }
@@ -125,7 +125,7 @@ TEST_F(QueryTest, ExportsWhatWasAskedFor) {
     }));
     return all;
   };
-  EXPECT_EQ(Json::parse(exported(Format::json)).size(), 9U);
+  EXPECT_EQ(parse_json(exported(Format::json)).size(), 9U);
   const std::string jsonl = exported(Format::jsonl);
   EXPECT_EQ(std::count(jsonl.begin(), jsonl.end(), '\n'), 9);
   EXPECT_NE(jsonl.find(lines("2026-02-25")[2]), std::string::npos) << "byte for byte";

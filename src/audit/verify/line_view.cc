@@ -166,7 +166,7 @@ std::string unescaped(std::string_view value) {
   const auto inner = between_quotes(value);
   if (!inner) return "";
   if (inner->find('\\') == std::string_view::npos) return std::string(*inner);
-  const Json json = Json::parse(value, nullptr, false);
+  const Json json = parse_json(value);
   return json.is_string() ? json.get<std::string>() : "";
 }
 
