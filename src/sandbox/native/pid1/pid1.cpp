@@ -22,6 +22,7 @@ using namespace cordon::sandbox::native;
 using cordon::sys::raw::address;
 using cordon::sys::raw::call;
 
+constexpr int eperm = 1;
 constexpr int eintr = 4;
 constexpr int enoent = 2;
 constexpr int eacces = 13;
@@ -71,6 +72,7 @@ struct Task {
   char** variables;
   bool by_descriptor;
   int descriptor;  // of the compared program
+  bool scoped;     // signals of ours end at our Landlock domain
   char path[4096];
   volatile int exec_error;  // written by the child, which shares our memory until it executes
 };
@@ -398,8 +400,7 @@ void end_descendants(Tally& tally) {
 
 /// kill(-1) reaches what is in our pid namespace, or without one what is in our Landlock domain.
 void end_everything(Tally& tally) {
-  const std::uint32_t flags = task.orders.flags;
-  if ((flags & order_subreaper) && !(flags & order_out_of_reach)) return end_descendants(tally);
+  if ((task.orders.flags & order_subreaper) && !task.scoped) return end_descendants(tally);
   int status;
   do {
     call(SYS_kill, -1, 9);
@@ -439,6 +440,8 @@ bool wait_for(long program, Tally& tally, int& program_status) {
   take_orders();
   if (!(task.orders.flags & order_stay_dumpable)) call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (task.orders.flags & order_subreaper) call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  // Not taken on trust: a kill(-1) that the domain does not bound would end everything of the user's.
+  task.scoped = (task.orders.flags & order_out_of_reach) && call(SYS_kill, call(SYS_getppid), 0) == -eperm;
   if (long result = call(SYS_chdir, address(task.cwd)); result < 0) give_up(FailedAt::working_directory, result);
   find_program();
   compare_program();
