@@ -33,15 +33,15 @@ enum class Tag : std::uint8_t {
   go = '.',         // the end of the request
 
   // reply
-  value = 'v',         // what the code's last expression gave, as text
-  error_name = 'N',    // "TypeError"
+  value = 'v',          // what the code's last expression gave, as text
+  error_name = 'N',     // "TypeError"
   error_message = 'M',  //
-  error_line = 'L',    // decimal
-  ended = 'E',         // why it did not end by itself: "timeout", "memory", "stack", "engine", "lost"
-  status = 'S',        // exit code, decimal, or −signal
-  artifact = 'A',      // name, NUL, content
-  left_out = 'O',      // name, NUL, reason
-  done = '!',          // nothing follows
+  error_line = 'L',     // decimal
+  ended = 'E',          // why it did not end by itself: "timeout", "memory", "stack", "engine", "lost"
+  status = 'S',         // exit code, decimal, or −signal
+  artifact = 'A',       // name, NUL, content
+  left_out = 'O',       // name, NUL, reason
+  done = '!',           // nothing follows
 };
 
 constexpr std::size_t token_length = 32;

@@ -17,6 +17,7 @@ Engine* current = nullptr;
 constexpr std::uint32_t refused = 8;  // WASI's EBADF: there are no files
 constexpr std::size_t page = 65536;
 constexpr std::size_t block = 4096;
+constexpr std::uint32_t stack_bytes = 4 << 20;
 constexpr char magic[4] = {'C', 'J', 'S', '1'};
 
 struct SnapshotHeader {
@@ -24,7 +25,7 @@ struct SnapshotHeader {
   std::uint32_t pages;
   char identity[32];
   std::uint32_t stack_pointer;
-  std::uint32_t handles[4];
+  std::uint32_t handles[5];
 };
 
 }  // namespace
@@ -100,9 +101,13 @@ std::uint32_t Engine::place(std::string_view text) {
 }
 
 bool Engine::install_prelude() {
+  // The module's own stack of 1 MiB is too small for recursion that people are used to.
+  kept_.stack = Z_quickjsZ_wasm_malloc(&instance_, stack_bytes);
+  if (kept_.stack == 0) return false;
+  instance_.w2c___stack_pointer = (kept_.stack + stack_bytes) & ~15u;
   if (Z_quickjsZ_qjs_init(&instance_) != 0) return false;
   // A quarter of a MiB is left for what the engine does on top when it says that the stack is full.
-  Z_quickjsZ_qjs_set_max_stack_size(&instance_, 768 * 1024);
+  Z_quickjsZ_qjs_set_max_stack_size(&instance_, stack_bytes - 256 * 1024);
   Z_quickjsZ_qjs_set_interrupt_handler(&instance_, 1);
   Z_quickjsZ_qjs_set_promise_rejection_handler(&instance_, 1);
   kept_.length_cell = Z_quickjsZ_wasm_malloc(&instance_, 8);
@@ -214,14 +219,17 @@ void Engine::rejection(Handle promise, Handle reason, bool handled) {
 
 std::string_view Engine::identity() { return engine_identity(); }
 
-std::string Engine::snapshot() const {
+std::string Engine::snapshot() {
   const wasm_rt_memory_t& memory = instance_.w2c_memory;
+  // What returned calls left behind is not state.
+  const std::uint32_t top = instance_.w2c___stack_pointer;
+  if (kept_.stack < top && top <= memory.size) std::memset(memory.data + kept_.stack, 0, top - kept_.stack);
   SnapshotHeader header{};
   std::memcpy(header.magic, magic, sizeof magic);
   std::memcpy(header.identity, identity().data(), sizeof header.identity);
   header.pages = memory.pages;
   header.stack_pointer = instance_.w2c___stack_pointer;
-  const Handle handles[4] = {kept_.plain, kept_.tick, kept_.describe, kept_.length_cell};
+  const Handle handles[5] = {kept_.plain, kept_.tick, kept_.describe, kept_.length_cell, kept_.stack};
   std::memcpy(header.handles, handles, sizeof handles);
   std::string result(reinterpret_cast<const char*>(&header), sizeof header);
   static const char zeros[block] = {};
@@ -260,7 +268,8 @@ bool Engine::restore(std::string_view bytes) {
   }
   // Addresses inside the linear memory: a wrong one leads the engine astray, never out of it.
   instance_.w2c___stack_pointer = header.stack_pointer;
-  kept_ = {header.handles[0], header.handles[1], header.handles[2], header.handles[3]};
+  kept_ = {header.handles[0], header.handles[1], header.handles[2], header.handles[3],
+           header.handles[4]};
   return true;
 }
 

@@ -58,7 +58,7 @@ class Engine {
   Handle describe() const { return kept_.describe; }
 
   /// The state: everything but blocks of zeros.
-  std::string snapshot() const;
+  std::string snapshot();
   /// From hostile bytes: whatever they hold, only the linear memory is written. False when they make no sense.
   bool restore(std::string_view bytes);
   static std::string_view identity();
@@ -83,6 +83,7 @@ class Engine {
     Handle tick = 0;
     Handle describe = 0;
     std::uint32_t length_cell = 0;
+    std::uint32_t stack = 0;
   };
   std::uint32_t place(std::string_view text);
 

@@ -32,6 +32,7 @@
   const typedName = bound(getOwnPropertyDescriptor(typedArray.prototype, Symbol.toStringTag).get);
   const typedLength = bound(getOwnPropertyDescriptor(typedArray.prototype, 'length').get);
   const errorPrototype = Error.prototype;
+  const stackOf = bound(getOwnPropertyDescriptor(errorPrototype, 'stack').get);
   const TypeErrorOf = TypeError;
   const { stringify } = JSON;
   const textOf = String, now = Date.now, floor = Math.floor;
@@ -94,7 +95,7 @@
     };
     const name = part('name'), message = part('message');
     const head = name && message ? name + ': ' + message : name || message || 'Error';
-    let stack = getOwnPropertyDescriptor(value, 'stack')?.value;
+    let stack = attempt(() => stackOf(value));
     stack = typeof stack === 'string' ? replace(stack, /\n+$/, '') : '';
     return stack ? head + '\n' + stack : head;
   };
@@ -370,7 +371,7 @@
       }
       return '';
     };
-    return attempt(() => [find('name') || 'Error', find('message'), find('stack')]) ?? ['Error', '[cannot be shown]', ''];
+    return attempt(() => [find('name') || 'Error', find('message'), textOf(attempt(() => stackOf(value)) ?? '')]) ?? ['Error', '[cannot be shown]', ''];
   };
   return { plain, tick, describe };
 })

@@ -56,6 +56,8 @@ class Launched {
   Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
   Result<void> send_orders(const std::string& orders);
   void kill();
+  /// Whether its pid 1 still runs.
+  bool alive() const;
   /// Waits for the end of pid 1, and with it of all that were in the sandbox; false when it takes longer.
   bool reap(std::chrono::milliseconds patience);
 };

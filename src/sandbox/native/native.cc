@@ -115,7 +115,7 @@ Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& sto
   if (!state.slots) {
     auto make = [&state](const Profile& wanted) -> Result<Slot> {
       RunReport report;
-      return state.start(wanted, report, Ordered::later);
+      return state.start(wanted, report, wanted.program.waits_for_input ? Ordered::at_once : Ordered::later);
     };
     auto restock = [&state, count = stock.network_namespaces] { state.zygote->stock_network_namespaces(count); };
     state.slots = std::make_unique<WarmSlots>(make, restock);
@@ -203,7 +203,7 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (slot) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
     // A slot that died while it waited is no reason to fail.
-    if (!send_orders(profile, *slot)) slot.reset();
+    if (profile.program.waits_for_input ? !slot->launched->alive() : !send_orders(profile, *slot)) slot.reset();
   }
   if (!slot) {
     auto started = start(profile, report, Ordered::at_once);
