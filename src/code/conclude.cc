@@ -89,6 +89,9 @@ class Conclusion {
       return end_by(Why::signal, 134,
                     "the JavaScript engine stopped by a fault of its own; it reached nothing outside");
     }
+    if (reply.ended_by("lost") && reply.status) {
+      return end(*reply.status, "the code ended its interpreter: the session is over");
+    }
     if (!reply.done || !reply.status) {
       return end_by(Why::signal, -1, "the run ended without an answer: its code ended the process that ran it");
     }

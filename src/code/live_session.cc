@@ -14,8 +14,8 @@ namespace cordon::code {
 /// One call's reading of both streams; the token ends its part of each.
 struct LiveSession::Call {
   Call(const CodeRequest& request, const std::string& token, Sink* sink)
-      : reader(token, 2 * request.max_artifacts + (64ULL << 20)),
-        error_reader(token, 0),
+      : reader(token, 2 * request.max_artifacts + (64ULL << 20), ReplyReader::Start::at_once),
+        error_reader(token, 0, ReplyReader::Start::at_once),
         output(request.max_output, sandbox::Stream::out, sink),
         errors(request.max_output, sandbox::Stream::err, sink) {}
   bool complete() { return reader.reply().done && error_reader.in_records(); }
@@ -33,6 +33,10 @@ class LiveSession::Channel : public sandbox::Io {
 
   void output(sandbox::Stream stream, std::string_view bytes) override {
     std::lock_guard guard(lock_);
+    if (!ready_ && stream == sandbox::Stream::out && !bytes.empty()) {
+      ready_ = true;
+      bytes.remove_prefix(1);
+    }
     // Between calls nobody listens to what a thread of the code still says.
     if (!call_) return;
     if (stream == sandbox::Stream::out) {
@@ -98,6 +102,7 @@ class LiveSession::Channel : public sandbox::Io {
   std::mutex lock_;
   std::condition_variable changed_;
   Call* call_ = nullptr;
+  bool ready_ = false;
   bool over_ = false;
   RunReport report_;
   std::chrono::steady_clock::time_point last_used_ = std::chrono::steady_clock::now();
@@ -131,7 +136,7 @@ void LiveSession::live(Clearance clearance, sandbox::Sandbox& sandbox) {
   channel_->ended(sandbox.run(std::move(clearance), *channel_, stop_.get_token()));
 }
 
-bool LiveSession::over() { return channel_->over(); }
+bool LiveSession::over() { return lost_ || channel_->over(); }
 std::chrono::steady_clock::time_point LiveSession::last_used() { return channel_->last_used(); }
 
 CodeResult LiveSession::call(const CodeRequest& request, Sink* sink, const std::stop_token& stop) {
@@ -157,6 +162,7 @@ CodeResult LiveSession::call(const CodeRequest& request, Sink* sink, const std::
     report.outcome = Killed{SIGKILL, Why::timeout, ""};
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   const bool lost = channel_->over() || call.reader.reply().ended_by("lost");
+  if (lost) lost_ = true;
   CodeResult result =
       conclude({language_, request, call.reader.reply(), call.output, call.errors, memory_bytes_}, std::move(report));
   result.session = SessionNote{"", 0, !lost};

@@ -1,6 +1,7 @@
 // An interpreter that lives on between calls, in a sandbox of its own.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -38,6 +39,7 @@ class LiveSession {
   const Language& language_;
   std::unique_ptr<Channel> channel_;
   std::uint64_t memory_bytes_;
+  std::atomic<bool> lost_{false};  // known before the sandbox is gone
   std::mutex one_at_a_time_;
   std::stop_source stop_;
   std::thread thread_;

@@ -33,7 +33,12 @@ std::size_t overlap(std::string_view text, std::string_view token) {
 bool Reply::ended_by(std::string_view reason) const { return std::ranges::find(ended, reason) != ended.end(); }
 
 void ReplyReader::feed(std::string_view bytes, const std::function<void(std::string_view)>& raw) {
+  if (bytes.empty()) return;
   if (in_records_) return feed_records(bytes);
+  if (ready_byte_due_) {
+    ready_byte_due_ = false;
+    bytes.remove_prefix(1);
+  }
   std::string joined;
   if (!held_.empty()) {
     joined = std::move(held_);

@@ -34,8 +34,11 @@ struct Reply {
 
 class ReplyReader {
  public:
-  /// `limit` is for all records together; what goes beyond it is an end without `done`.
-  ReplyReader(std::string token, std::size_t limit) : token_(std::move(token)), limit_(limit) {}
+  /// `limit` is for all records together; what goes beyond it is an end without `done`. The first byte of a runner's
+  /// output says that it is ready.
+  enum class Start { with_ready_byte, at_once };
+  ReplyReader(std::string token, std::size_t limit, Start start)
+      : token_(std::move(token)), limit_(limit), ready_byte_due_(start == Start::with_ready_byte) {}
 
   /// Gives the program's own output to `raw`, as soon as it can not be the start of the token.
   void feed(std::string_view bytes, const std::function<void(std::string_view)>& raw);
@@ -50,6 +53,7 @@ class ReplyReader {
 
   std::string token_;
   std::size_t limit_;
+  bool ready_byte_due_;
   std::string held_;
   bool in_records_ = false;
   bool broken_ = false;

@@ -134,7 +134,7 @@ CodeResult Runtime::run(const Language& language, const CodeRequest& request, Cl
   auto token = make_token();
   if (!token) return refused(token.error());
   const std::size_t records = (context.state ? largest_state : 0) + 2 * request.max_artifacts + (64ULL << 20);
-  ReplyReader reader(*token, records);
+  ReplyReader reader(*token, records, ReplyReader::Start::with_ready_byte);
   KeptStream output(request.max_output, sandbox::Stream::out, context.sink);
   KeptStream errors(request.max_output, sandbox::Stream::err, context.sink);
   std::string input = encode_request(language, request, *token, clearance.profile(), context.state);

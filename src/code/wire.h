@@ -1,6 +1,7 @@
 // What host and runner say to each other. The runner reads one request from its standard input; what follows on it is
-// the program's own input. On its standard output the program's own output comes first, as it is; then the token of the
-// request, then records. Everything from the runner is as hostile as the program: it shares its sandbox.
+// the program's own input. On its standard output comes one byte as soon as it is ready for the request; then the
+// program's own output, as it is; then the token of the request, then records. Everything from the runner is as hostile
+// as the program: it shares its sandbox.
 //
 // Shared with the runner, which has no libraries: nothing but the standard library here.
 #pragma once
@@ -44,6 +45,7 @@ enum class Tag : std::uint8_t {
   done = '!',           // nothing follows
 };
 
+constexpr char ready = 'R';
 constexpr std::size_t token_length = 32;
 constexpr std::size_t header_length = 5;
 constexpr const char* output_directory = "/home/sandboxuser/work";

@@ -24,7 +24,8 @@ struct Program {
   std::vector<std::string> argv;          // argv[0] without a slash is looked up on the sandbox's PATH
   std::optional<std::string> shell_text;  // `bash --norc --noprofile -c TEXT`; argv then holds $0, $1 …
   std::optional<FileIdentity> expected;   // of argv[0]'s file; compared inside the new root, after the pivot
-  /// It does nothing before its first input: where sandboxes are kept ready, it may be started ahead in one.
+  /// It writes one byte when it is up, and does nothing before its first input: where sandboxes are kept ready, it may
+  /// be started ahead in one.
   bool waits_for_input = false;
 };
 

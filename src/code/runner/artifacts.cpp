@@ -55,7 +55,7 @@ bool write_new(const std::string& path, const std::string& content, GivenFile& i
 
 class Collector {
  public:
-  Collector(const GivenFiles& given, std::uint64_t room, Reply& reply) : given_(given), room_(room), reply_(reply) {}
+  Collector(GivenFiles& given, std::uint64_t room, Reply& reply) : given_(given), room_(room), reply_(reply) {}
 
   void visit(int directory, const std::string& prefix, int depth) {
     DIR* list = ::fdopendir(directory);
@@ -92,6 +92,7 @@ class Collector {
         given->second.changed_ns == nanoseconds(status.st_ctim)) {
       return;
     }
+    given_[path] = {status.st_ino, nanoseconds(status.st_ctim)};
     if (static_cast<std::uint64_t>(status.st_size) > room_) return leave_out(path, "too large");
     read_into_reply(directory, name, path);
   }
@@ -118,7 +119,7 @@ class Collector {
     reply_.add(wire::Tag::left_out, path + '\0' + reason);
   }
 
-  const GivenFiles& given_;
+  GivenFiles& given_;
   std::uint64_t room_;
   std::size_t count_ = 0;
   Reply& reply_;
@@ -143,7 +144,7 @@ bool place_files(const Request& request, GivenFiles& given, std::string& trouble
   return true;
 }
 
-void add_artifacts(const Request& request, const GivenFiles& given, Reply& reply) {
+void add_artifacts(const Request& request, GivenFiles& given, Reply& reply) {
   if (request.artifact_bytes == 0) return;
   const int directory = ::open(wire::output_directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (directory >= 0) Collector(given, request.artifact_bytes, reply).visit(directory, "", 0);

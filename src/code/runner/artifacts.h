@@ -20,8 +20,8 @@ using GivenFiles = std::map<std::string, GivenFile>;
 /// cannot be placed.
 bool place_files(const Request& request, GivenFiles& given, std::string& trouble);
 
-/// Adds every regular file that is new or changed, as long as there is room; names what was left out. Symbolic links
-/// are never followed.
-void add_artifacts(const Request& request, const GivenFiles& given, Reply& reply);
+/// Adds every regular file that is new or changed, as long as there is room, and counts it as given from then on; names
+/// what was left out. Symbolic links are never followed.
+void add_artifacts(const Request& request, GivenFiles& given, Reply& reply);
 
 }  // namespace cordon::code::runner

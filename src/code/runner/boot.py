@@ -21,9 +21,15 @@ def _boot():
         if pyplot is None or folder is None:
             return
         for number in pyplot.get_fignums():
-            path = os.path.join(folder, 'figure-%d.png' % number)
-            if not os.path.exists(path):
-                pyplot.figure(number).savefig(path)
+            figure = pyplot.figure(number)
+            # One that was drawn has been saved by the code itself.
+            if not figure.stale:
+                continue
+            path, tries = os.path.join(folder, 'figure-%d.png' % number), 1
+            while os.path.exists(path):
+                tries += 1
+                path = os.path.join(folder, 'figure-%d-%d.png' % (number, tries))
+            figure.savefig(path)
         pyplot.close('all')
 
     def show_traceback(kind, value, trace, name):
@@ -95,6 +101,7 @@ def _boot():
             return parts
 
     namespace = None
+    os.write(3, b'R')
     while True:
         stream = Whole()
         name = receive(stream).decode()

@@ -256,6 +256,7 @@ void run_javascript(bool ahead) {
   limit_memory(generous);
   std::unique_ptr<Engine> engine = ahead ? make_engine() : nullptr;
   const bool ready = engine && engine->install_prelude();
+  tell_ready();
   Request request;
   if (!read_request(request)) ::_exit(65);
   ::close(0);

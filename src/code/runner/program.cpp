@@ -185,6 +185,12 @@ std::optional<int> wait_for_answer(const Child& child, std::int64_t deadline) {
     if (left > 0 && ::poll(&ready, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000))) > 0) {
       unsigned char code = 0;
       if (::read(child.request, &code, 1) == 1) return code;
+      // It closed its end: it is dead or about to be.
+      const timespec moment{0, 5'000'000};
+      siginfo_t info{};
+      for (int i = 0; i < 40 && ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0; ++i) {
+        ::nanosleep(&moment, nullptr);
+      }
       return std::nullopt;
     }
     if (deadline - now_ms() > 0) continue;
@@ -197,6 +203,7 @@ std::optional<int> wait_for_answer(const Child& child, std::int64_t deadline) {
 }
 
 [[noreturn]] void serve(Child child) {
+  GivenFiles given;
   for (;;) {
     Request request;
     if (!read_request(request)) {
@@ -205,7 +212,6 @@ std::optional<int> wait_for_answer(const Child& child, std::int64_t deadline) {
     }
     request.stay = true;
     Reply reply(request.token);
-    GivenFiles given;
     std::string trouble;
     if (!place_files(request, given, trouble)) give_up(reply, trouble);
     const std::int64_t deadline = now_ms() + static_cast<std::int64_t>(request.deadline_ms);
@@ -216,8 +222,11 @@ std::optional<int> wait_for_answer(const Child& child, std::int64_t deadline) {
     if (code) {
       if (!late) reply.add(Tag::status, *code);
     } else {
+      int status = 0;
+      const bool dead = ::waitpid(child.pid, &status, WNOHANG) == child.pid;
       end_all_others(child.pid);
       reply.add(Tag::ended, "lost");
+      if (dead && !late) add_status(reply, status);
     }
     add_artifacts(request, given, reply);
     // The end of this call's error output.
@@ -231,6 +240,7 @@ std::optional<int> wait_for_answer(const Child& child, std::int64_t deadline) {
 
 void run_program() {
   block_child_signal();
+  tell_ready();
   Request request;
   if (!read_request(request)) ::_exit(65);
   Reply reply(request.token);
@@ -268,7 +278,9 @@ void run_python(bool stays) {
   ::setenv("CORDON_OUTPUT", wire::output_directory, 1);
   ::setenv("MPLBACKEND", "Agg", 0);
   Child child = start_ahead(stays);
-  if (child.pid < 0) ::_exit(71);
+  char up = 0;
+  if (child.pid < 0 || ::read(child.request, &up, 1) != 1) ::_exit(71);
+  tell_ready();
   if (stays) serve(child);
   Request request;
   if (!read_request(request)) {

@@ -34,6 +34,9 @@ bool read_request(Request& request);
 /// Writes all of it, or ends the process: nobody reads any more.
 void write_fully(int descriptor, std::string_view bytes);
 
+/// Says, once, that the first request may come.
+inline void tell_ready() { write_fully(1, {&wire::ready, 1}); }
+
 /// Gathers the records that follow the program's output.
 class Reply {
  public:
