@@ -14,14 +14,18 @@ constexpr std::string_view errors_mark = "\n[Error output truncated]";
 
 std::optional<std::uint32_t> line_after(std::string_view text, const ErrorLine& where) {
   if (where.before.empty()) return std::nullopt;
-  std::size_t found = where.which == ErrorLine::Which::last ? text.rfind(where.before) : text.find(where.before);
-  if (found == std::string_view::npos) return std::nullopt;
-  std::uint32_t line = 0;
-  for (found += where.before.size(); found < text.size() && text[found] >= '0' && text[found] <= '9'; ++found) {
-    if (line > 100'000'000) return std::nullopt;
-    line = line * 10 + static_cast<std::uint32_t>(text[found] - '0');
+  std::optional<std::uint32_t> line;
+  for (std::size_t at = text.find(where.before); at != std::string_view::npos; at = text.find(where.before, at)) {
+    at += where.before.size();
+    std::uint32_t number = 0;
+    for (std::size_t i = at; i < text.size() && i < at + 8 && text[i] >= '0' && text[i] <= '9'; ++i) {
+      number = number * 10 + static_cast<std::uint32_t>(text[i] - '0');
+    }
+    if (number == 0) continue;
+    line = number;
+    if (where.which == ErrorLine::Which::first) break;
   }
-  return line > 0 ? std::optional(line) : std::nullopt;
+  return line;
 }
 
 std::string error_line_of(std::string_view text, ErrorText which) {

@@ -314,7 +314,7 @@ class Files(Case):
     def test_figures_come_back_as_pictures(self):
         if not os.path.isdir("/usr/lib/python3/dist-packages/matplotlib"):
             self.skipTest("matplotlib is not installed (python3-matplotlib)")
-        result = self.run_code("python", "import matplotlib.pyplot as p\np.plot([1, 2])\np.show()")
+        result = self.run_code("python", "import matplotlib.pyplot as p\np.plot([1, 2])\np.show()", timeout=120000)
         self.assertEqual([(a["path"], a["mime"]) for a in result["artifacts"]], [("figure-1.png", "image/png")])
         self.assertTrue(base64.b64decode(result["artifacts"][0]["base64"]).startswith(b"\x89PNG"))
 
@@ -491,7 +491,7 @@ class Many(unittest.TestCase):
             expected.append(answer)
         done = subprocess.run([TOOL, "--at-once", at_once], input="\n".join(lines) + "\n", text=True, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        results = [json.loads(line) for line in done.stdout.splitlines()]
+        results = [json.loads(line) for line in done.stdout.split("\n") if line]
         self.assertEqual([r["error"] if r["error"] else r["output"] for r in results], expected)
 
 
