@@ -18,7 +18,7 @@ ATTACKS = [
     ("generator constructor", "(function* () {}).constructor('yield typeof process')().next().value", NOTHING_FOUND),
     ("Function", "Function('return typeof process')()", NOTHING_FOUND),
     ("indirect eval", "(0, eval)('typeof process')", NOTHING_FOUND),
-    ("caller chain", "function f() { try { return f.caller } catch (e) { return 'no' } } console.log.call; String(f())", {"output": "no"}),
+    ("caller chain", "function f() { try { return f.caller } catch (e) { return 'no' } } console.log.call; String(f())", {"output": "undefined"}),
     ("stack of the host", "new Error().stack.includes('/')", {"output": "false"}),
     ("prepareStackTrace", "Error.prepareStackTrace = (e, s) => typeof s[0]?.getThis?.(); typeof new Error().stack", {"output": "string"}),
     # What must not be there.
@@ -35,7 +35,7 @@ ATTACKS = [
     ("workers", "typeof Worker + typeof Deno + typeof Bun", {"output": "undefined" * 3}),
     ("Buffer and module", "typeof Buffer + typeof module + typeof __filename", {"output": "undefined" * 3}),
     ("globals", "Object.getOwnPropertyNames(globalThis).filter(n => /host|qjs|wasm|cordon|print|load|read/i.test(n)).join()", {"output": ""}),
-    ("Atomics.wait", "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1e9)", {"error": "TypeError|Execution timeout"}),
+    ("Atomics.wait", "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1e9)", {"error": "ReferenceError: Atomics is not defined"}),
     ("SharedArrayBuffer of everything", "new SharedArrayBuffer(2 ** 31)", {"error": "RangeError|Out of memory"}),
     # The result itself as a weapon.
     ("getter on the result", "({ get x() { throw 1 } })", {"output": "{ x: [Getter] }"}),
