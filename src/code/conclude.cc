@@ -161,12 +161,11 @@ std::string KeptStream::finish(std::string_view mark) {
     if (text_.ends_with('\n')) text_.pop_back();
     return std::move(text_);
   }
-  // Not in the middle of a character.
+  // Not in the middle of a character; bytes that are none stay as they are.
   std::size_t start = text_.size();
-  while (start > 0 && text_.size() - start < 4 && (static_cast<unsigned char>(text_[start - 1]) & 0xc0) == 0x80)
-    --start;
-  if (start > 0 && text_.size() - start < 4 && (static_cast<unsigned char>(text_[start - 1]) & 0xc0) == 0xc0 &&
-      !decode_utf8(text_, start - 1)) {
+  auto byte = [this](std::size_t at) { return static_cast<unsigned char>(text_[at]); };
+  while (start > 0 && text_.size() - start < 3 && (byte(start - 1) & 0xc0) == 0x80) --start;
+  if (start > 0 && byte(start - 1) >= 0xc2 && byte(start - 1) <= 0xf4 && !decode_utf8(text_, start - 1)) {
     text_.resize(start - 1);
   }
   return std::move(text_) + std::string(mark);

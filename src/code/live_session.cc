@@ -161,7 +161,7 @@ CodeResult LiveSession::call(const CodeRequest& request, Sink* sink, const std::
   else if (!answered && !stop.stop_requested())
     report.outcome = Killed{SIGKILL, Why::timeout, ""};
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
-  const bool lost = channel_->over() || call.reader.reply().ended_by("lost");
+  const bool lost = !answered || channel_->over() || call.reader.reply().ended_by("lost");
   if (lost) lost_ = true;
   CodeResult result =
       conclude({language_, request, call.reader.reply(), call.output, call.errors, memory_bytes_}, std::move(report));
