@@ -4,10 +4,7 @@ import sys
 
 
 def _boot():
-    import linecache
     import os
-    import signal
-    import types
 
     def receive(stream):
         header = stream.read(5)
@@ -32,8 +29,10 @@ def _boot():
             figure.savefig(path)
         pyplot.close('all')
 
-    def show_traceback(kind, value, trace, name):
+    def show_traceback(kind, value, trace, name, text):
+        import linecache
         import traceback
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
         while trace is not None and trace.tb_frame.f_code.co_filename == '<string>':
             trace = trace.tb_next
         traceback.print_exception(kind, value, trace)
@@ -48,8 +47,6 @@ def _boot():
         return 1
 
     def run(name, text, namespace):
-        lines = text.splitlines(True)
-        linecache.cache[name] = (len(text), None, lines, name)
         try:
             exec(compile(text, name, 'exec', dont_inherit=True), namespace)
             save_figures()
@@ -58,7 +55,7 @@ def _boot():
             save_figures()
             return exit_code(stop)
         except BaseException:
-            show_traceback(*sys.exc_info(), name)
+            show_traceback(*sys.exc_info(), name, text)
             return 1
         finally:
             for stream in (sys.stdout, sys.stderr):
@@ -68,15 +65,30 @@ def _boot():
                     pass
 
     def make_main(name):
-        module = types.ModuleType('__main__')
+        module = type(sys)('__main__')
         module.__builtins__ = __builtins__
         module.__file__ = name
         sys.modules['__main__'] = module
         return module.__dict__
 
+    def leave(code, namespace):
+        # What a script's end means to its code: threads are waited for, exit functions run, globals are finalised. Taking
+        # the whole interpreter apart after that would only take time.
+        import atexit
+        import gc
+        threading = sys.modules.get('threading')
+        try:
+            if threading is not None:
+                threading._shutdown()
+            atexit._run_exitfuncs()
+            namespace.clear()
+            gc.collect()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+
     sys.stdout.reconfigure(line_buffering=True)
-    for module in ('json', 'math', 're', 'collections', 'datetime', 'random', 'traceback'):
-        __import__(module)
     os.environ.setdefault('MPLBACKEND', 'Agg')
     if sys.argv[1:2] != ['--wait']:
         path = sys.argv[1]
@@ -87,6 +99,17 @@ def _boot():
         sys.path.insert(0, os.getcwd())
         sys.exit(run(name, text, make_main(name)))
 
+    import gc
+    import select
+    import signal
+    # While nobody waits, what most code needs is loaded.
+    for module in ('re', 'json', 'math', 'collections', 'datetime', 'random', 'traceback'):
+        if select.select([3], [], [], 0)[0]:
+            break
+        __import__(module)
+    else:
+        gc.collect()
+        gc.freeze()
     channel = os.fdopen(3, 'r+b', buffering=0)
     os.set_inheritable(3, False)
 
@@ -122,7 +145,7 @@ def _boot():
             os.write(3, bytes([code]))
         else:
             channel.close()
-            sys.exit(run(name, text, namespace))
+            leave(run(name, text, namespace), namespace)
 
 
 _boot()

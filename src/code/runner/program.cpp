@@ -278,8 +278,13 @@ void run_python(bool stays) {
   ::setenv("CORDON_OUTPUT", wire::output_directory, 1);
   ::setenv("MPLBACKEND", "Agg", 0);
   Child child = start_ahead(stays);
+  if (child.pid < 0) ::_exit(71);
+  // A request that is there already is handed on at once: the interpreter then loads nothing that was not asked for.
+  pollfd first[2] = {{child.request, POLLIN, 0}, {0, POLLIN, 0}};
+  while (::poll(first, stays ? 1 : 2, -1) < 0 && errno == EINTR) {
+  }
   char up = 0;
-  if (child.pid < 0 || ::read(child.request, &up, 1) != 1) ::_exit(71);
+  if (first[0].revents != 0 && ::read(child.request, &up, 1) != 1) ::_exit(71);
   tell_ready();
   if (stays) serve(child);
   Request request;
@@ -293,7 +298,7 @@ void run_python(bool stays) {
   if (!place_files(request, given, trouble)) give_up(reply, trouble);
   const std::int64_t deadline = now_ms() + static_cast<std::int64_t>(request.deadline_ms);
   hand_over(child, request);
-  ::close(child.request);
+  ::shutdown(child.request, SHUT_WR);
   ::close(0);
   const std::optional<int> status = wait_until(child.pid, deadline);
   end_all_others(child.pid);
