@@ -33,6 +33,9 @@ struct Program {
   /// then executed by its path, because its interpreter opens it by name; everything else by the descriptor that was
   /// compared.
   std::optional<FileIdentity> expected;
+  /// It writes one byte when it is up, and does nothing before its first input: where sandboxes are kept ready, it may
+  /// be started ahead in one.
+  bool waits_for_input = false;
 };
 
 enum class WorkspaceAccess { none, ro, rw, overlay };

@@ -260,6 +260,12 @@ void Launched::kill() {
   if (pidfd) ::syscall(SYS_pidfd_send_signal, pidfd->get(), SIGKILL, nullptr, 0);
 }
 
+bool Launched::alive() const {
+  if (!pidfd) return false;
+  pollfd ended{pidfd->get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 0;
+}
+
 bool Launched::reap(std::chrono::milliseconds patience) {
   if (!pidfd) return true;
   pollfd ended{pidfd->get(), POLLIN, 0};
