@@ -11,6 +11,16 @@ set(CORDON_COMMON_HEADERS <algorithm> <array> <cstdint> <cstring> <functional> <
     <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
 set(CORDON_TEST_HEADERS ${CORDON_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
 
+# GCC would read the old ones while it makes the new, and ccache then could not share them between checkouts.
+get_directory_property(options COMPILE_OPTIONS)
+if(NOT "${options}" STREQUAL "${CORDON_PRECOMPILED_WITH}")
+  file(GLOB_RECURSE old ${CMAKE_BINARY_DIR}/src/*.gch)
+  if(old)
+    file(REMOVE ${old})
+  endif()
+  set(CORDON_PRECOMPILED_WITH "${options}" CACHE INTERNAL "")
+endif()
+
 # The first library and the first test program of a build make them, the others take theirs: compiled the same way.
 function(cordon_precompile target kind)
   if(NOT CORDON_PRECOMPILE)

@@ -81,6 +81,7 @@ void define_reading(CommandLine& line, Verb verb) {
   log_verb.add_option("-n,--last", log->last, "How many at most").type_name("N");
   log->filter.add_to(log_verb);
   log_verb.add_flag("--jsonl", log->jsonl, "The lines as they stand in the file");
+  log_verb.example("sandbox-audit log --last 20 --risk-level dangerous");
   line.does(log_verb, [&line, log] { return finish(audit_log(line.global(), *log)); });
 
   const auto show = std::make_shared<AuditShowOptions>();
@@ -88,21 +89,25 @@ void define_reading(CommandLine& line, Verb verb) {
   show_verb.add_option("SEQ", show->seq, "The record's number").required();
   show_verb.add_flag("--raw", show->raw, "The line as it stands in the file");
   show_verb.add_flag("--output", show->output, "Only what the command printed, whole if it was kept");
+  show_verb.example("sandbox-audit show 42");
   line.does(show_verb, [&line, show] { return finish(audit_show(line.global(), *show)); });
 
   const auto find = std::make_shared<AuditFindOptions>();
-  const Verb find_verb =
-      CommandLine::part(verb, "find", "Records in which a secret was seen, e.g. find --secret - (exit 1: in none)");
+  const Verb find_verb = CommandLine::part(verb, "find", "Records in which a secret was seen");
   find_verb
       .add_option("--secret", find->secret, "File that holds it, - for stdin; never as an argument, which others see")
       .type_name("FILE")
       .required();
+  find_verb.example("sandbox-audit find --secret token.txt");
+  find_verb.exits(0, "in some record");
+  find_verb.exits(1, "in none");
   line.does(find_verb, [&line, find] { return finish(audit_find(line.global(), *find)); });
 
   const auto period = std::make_shared<std::string>("all");
   const Verb stats_verb = CommandLine::part(verb, "stats", "What was asked for, how it was judged, and by whom");
   stats_verb.add_option("--period", *period, "1d, 7d, 30d or all; whole days (UTC), so at least that long")
       .type_name("TIME");
+  stats_verb.example("sandbox-audit stats --period 7d");
   line.does(stats_verb, [&line, period] { return finish(audit_stats(line.global(), *period)); });
 
   const auto exported = std::make_shared<AuditExportOptions>();
@@ -113,29 +118,35 @@ void define_reading(CommandLine& line, Verb verb) {
       .type_name("FILE");
   export_verb.add_flag("--force", exported->force, "Replace the file if it exists");
   exported->filter.add_to(export_verb);
+  export_verb.example("sandbox-audit export --format csv --output commands.csv");
   line.does(export_verb, [&line, exported] { return finish(audit_export(line.global(), *exported)); });
 }
 
 void define_proving(CommandLine& line, Verb verb) {
   const auto verify = std::make_shared<AuditVerifyOptions>();
-  const Verb verify_verb = CommandLine::part(
-      verb, "verify", "Whether the log is what was written: exit 0 good, 2 damaged, 3 good with an unsigned tail");
+  const Verb verify_verb = CommandLine::part(verb, "verify", "Whether the log is what was written");
   verify_verb.add_option("--from", verify->from, "Only from this day on (2026-02-25)").type_name("DAY");
   verify_verb.add_option("--to", verify->to, "Only up to this day").type_name("DAY");
   verify_verb.add_option("--key", verify->key, "The verifier key that you kept elsewhere, or a file with it")
       .type_name("KEY");
   verify_verb.add_option("--against", verify->against, "A checkpoint that you kept elsewhere: is it still true?")
       .type_name("FILE");
+  verify_verb.example("sandbox-audit verify --key verifier.key");
+  verify_verb.exits(0, "good");
+  verify_verb.exits(2, "damaged; it says where");
+  verify_verb.exits(3, "good, with a tail that is not signed yet");
   line.does(verify_verb, [&line, verify] { return finish(audit_verify(line.global(), *verify)); });
 
   const auto seq = std::make_shared<std::uint64_t>(0);
   const Verb prove_verb =
       CommandLine::part(verb, "prove", "Print a proof that one record is in the log, which shows no other");
   prove_verb.add_option("SEQ", *seq, "The record's number").required();
+  prove_verb.example("sandbox-audit prove 42");
   line.does(prove_verb, [&line, seq] { return finish(audit_prove(line.global(), *seq)); });
 
   const Verb checkpoint_verb =
       CommandLine::part(verb, "checkpoint", "Sign the log as it is now and print that, to be kept elsewhere");
+  checkpoint_verb.example("sandbox-audit checkpoint > checkpoint");
   line.does(checkpoint_verb, [&line] { return finish(audit_checkpoint(line.global())); });
 }
 
@@ -146,6 +157,7 @@ void define_loosening(CommandLine& line, Verb verb) {
       .type_name("N");
   retain_verb.add_flag("-n,--dry-run", retain->dry_run, "Only say what would go");
   add_presence_options(retain_verb, retain->presence);
+  retain_verb.example("sandbox-audit retain --dry-run");
   line.does(retain_verb, [&line, retain] { return finish(audit_retain(line.global(), *retain)); });
 
   const auto erase = std::make_shared<AuditEraseOptions>();
@@ -154,6 +166,7 @@ void define_loosening(CommandLine& line, Verb verb) {
   erase_verb.add_option("SEQ", erase->seq, "The record's number").required();
   erase_verb.add_option("--reason", erase->reason, "Why, for the record").required();
   add_presence_options(erase_verb, erase->presence);
+  erase_verb.example("sandbox-audit erase 42 --reason 'held a password'");
   line.does(erase_verb, [&line, erase] { return finish(audit_erase(line.global(), *erase)); });
 
   const auto quarantine = std::make_shared<AuditQuarantineOptions>();
@@ -161,6 +174,7 @@ void define_loosening(CommandLine& line, Verb verb) {
       verb, "quarantine", "Answer damage: move the damaged log away whole and begin a new one; needs presence");
   quarantine_verb.add_option("--reason", quarantine->reason, "What happened, for the record").required();
   add_presence_options(quarantine_verb, quarantine->presence);
+  quarantine_verb.example("sandbox-audit quarantine --reason 'disk failed'");
   line.does(quarantine_verb, [&line, quarantine] { return finish(audit_quarantine(line.global(), *quarantine)); });
 }
 

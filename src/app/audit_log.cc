@@ -51,7 +51,7 @@ void print_text(const std::vector<std::string>& lines, bool quiet) {
     std::cout << styled(heads, Style::dim, STDOUT_FILENO) << '\n';
   }
   for (const std::string& line : lines) {
-    const Json record = Json::parse(line, nullptr, false);
+    const Json record = parse_json(line);
     if (terminal)
       print_row(record);
     else
@@ -64,7 +64,7 @@ int print_lines(const GlobalOptions& global, const std::vector<std::string>& lin
     for (const std::string& line : lines) std::cout << line << '\n';
   } else if (global.json) {
     Json entries = Json::array();
-    for (const std::string& line : lines) entries.push_back(Json::parse(line, nullptr, false));
+    for (const std::string& line : lines) entries.push_back(parse_json(line));
     print_json({{"entries", entries}, {"count", lines.size()}});
   } else {
     print_text(lines, global.quiet);

@@ -62,7 +62,7 @@ void print_related(const Shown& shown) {
   if (shown.related.size() < 2) return;
   std::cout << '\n' << styled("The same request:", Style::bold, STDOUT_FILENO) << '\n';
   for (const std::string& line : shown.related) {
-    const Json record = Json::parse(line, nullptr, false);
+    const Json record = parse_json(line);
     std::cout << fmt::format("  {:>6}  {}  {:<18} {}", record.value("seq", std::uint64_t{0}),
                              plain(record.value("timestamp", Json(""))), plain(record.value("kind", Json(""))),
                              plain(record.value("status", Json(""))));
@@ -74,7 +74,7 @@ void print_related(const Shown& shown) {
 Json to_json(const Shown& shown) {
   Json related = Json::array();
   for (const std::string& line : shown.related) {
-    if (line != shown.line) related.push_back(Json::parse(line, nullptr, false));
+    if (line != shown.line) related.push_back(parse_json(line));
   }
   const bool committed = shown.record.contains("output_commit");
   Json output = committed ? Json() : shown.record.value("output", Json());
@@ -91,7 +91,7 @@ Result<Shown> find(const std::string& directory, std::uint64_t seq) {
   auto line = TRY(audit::record_line(directory, seq));
   if (!line) return fail(Fault::invalid_input, "there is no record {} (or its day was deleted)", seq);
   Shown shown{*std::move(line), {}, {}, {}, {}};
-  shown.record = Json::parse(shown.line, nullptr, false);
+  shown.record = parse_json(shown.line);
   if (!shown.record.is_object()) return fail(Fault::corrupt, "record {} is damaged: run `cordon audit verify`", seq);
   shown.related = TRY(audit::records_of_request(directory, shown.line));
   shown.output = TRY(audit::committed_text(directory, shown.record, "output_commit"));

@@ -201,11 +201,14 @@ void define_answers(CommandLine& line, Verb verb, const std::shared_ptr<Options>
   approve_verb.add_option("--for", given.lasts, "The approval ends after that long").type_name("DURATION");
   approve_verb.add_flag("--no-run", given.no_run, "Leave running it to the asker");
   add_presence_options(approve_verb, given.presence);
+  approve_verb.example("sandbox-queue approve cmd_k3m9x2a7bq4d --notes 'looked at it'");
+  approve_verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(approve_verb, [&line, options] { return finish(approve(line.global(), *options)); });
 
   const Verb reject_verb = with_id(CommandLine::part(verb, "reject", "Say no"), options);
   reject_verb.add_option("--reason", options->reason, "Why; the asker is told").required();
   reject_verb.add_option("--by", options->by, "Who rejects, for the record (default: the user)").type_name("WHO");
+  reject_verb.example("sandbox-queue reject cmd_k3m9x2a7bq4d --reason 'not on this branch'");
   line.does(reject_verb, [&line, options] { return finish(reject(line.global(), *options)); });
 }
 
@@ -220,22 +223,27 @@ void define_queue(CommandLine& line) {
       .add_option("--status", options->status,
                   "Which: pending, approved, rejected, expired, drifted, executed, failed, all")
       .type_name("STATUS");
+  list_verb.example("sandbox-queue list --status all");
   line.does(list_verb, [&line, options] { return finish(list(line.global(), *options)); });
   const Verb show_verb = with_id(CommandLine::part(verb, "show", "Show everything about one request"), options);
+  show_verb.example("sandbox-queue show cmd_k3m9x2a7bq4d");
   line.does(show_verb, [&line, options] { return finish(show(line.global(), *options)); });
   define_answers(line, verb, options);
-  const Verb wait_verb = with_id(
-      CommandLine::part(verb, "wait",
-                        "Wait for the answer (exit 0 approved, 126 rejected, expired or drifted, 75 still pending)"),
-      options);
+  const Verb wait_verb = with_id(CommandLine::part(verb, "wait", "Wait for the answer"), options);
   wait_verb.add_option("--timeout", options->timeout, "At most so long (default: until it is answered or expires)")
       .type_name("TIME");
+  wait_verb.example("sandbox-queue wait cmd_k3m9x2a7bq4d --timeout 10m");
+  wait_verb.exits(0, "approved");
+  wait_verb.exits(exit_code::queued, "still pending");
+  wait_verb.exits(exit_code::refused, "rejected, expired or drifted");
   line.does(wait_verb, [&line, options] { return finish(wait(line.global(), *options)); });
   const Verb clear_verb = CommandLine::part(verb, "clear", "Remove old answered entries; pending ones stay");
   clear_verb.add_option("--older-than", options->older_than, "How old, e.g. 7d").type_name("DURATION").required();
+  clear_verb.example("sandbox-queue clear --older-than 7d");
   line.does(clear_verb, [&line, options] { return finish(clear(line.global(), *options)); });
   const Verb watch_verb = CommandLine::part(verb, "watch", "A live view on the terminal: look, approve, reject by key");
   add_presence_options(watch_verb, options->approve.presence);
+  watch_verb.example("sandbox-queue watch");
   line.does(watch_verb, [&line, options] { return finish(watch(line.global(), options->approve.presence)); });
 }
 

@@ -98,6 +98,7 @@ Result<Surroundings> Surroundings::find(const GlobalOptions& global, const Given
   here.place_.workspace = here.sources_.workspace;
   here.place_.home = here.sources_.home;
   here.place_.user = given.user.empty() ? TRY(user_name()) : given.user;
+  here.place_.state = here.sources_.state_dir;
   here.place_.guarded = {here.sources_.state_dir, fs::path(here.sources_.user_file).parent_path().string(),
                          config::sandbox_md_path(here.sources_), here.sources_.workspace + "/.cordon"};
   here.agent_ = global.agent.empty() ? "main" : global.agent;

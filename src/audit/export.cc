@@ -4,6 +4,7 @@
 
 #include "audit/sieve.h"
 #include "audit/store.h"
+#include "base/json.h"
 
 namespace cordon::audit {
 
@@ -51,7 +52,7 @@ std::string csv_head() {
 }
 
 std::string exported(Format format, std::string_view line, bool first) {
-  if (format == Format::csv) return csv_row(Json::parse(line, nullptr, false));
+  if (format == Format::csv) return csv_row(parse_json(line));
   if (format == Format::jsonl) return std::string(line) + "\n";
   return (first ? "\n" : ",\n") + std::string(line);
 }

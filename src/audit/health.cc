@@ -2,6 +2,7 @@
 
 #include "audit/log.h"
 #include "audit/store.h"
+#include "base/json.h"
 #include "sys/directory.h"
 
 namespace cordon::audit {

@@ -145,5 +145,25 @@ TEST_F(LogTest, AnIntentNeedsARequest) {
   EXPECT_FALSE(log.intend(made, Profile{}));
 }
 
+TEST_F(LogTest, ThreadsShareTheLogWithCheckpointsAndProofs) {
+  constexpr int threads = 8;
+  constexpr int each = 60;
+  Log log = open();
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t) {
+    all.emplace_back([&, t] {
+      for (int i = 0; i < each; ++i) {
+        EXPECT_TRUE(log.append(record(std::to_string(t))));
+        EXPECT_TRUE(i % 10 != t || log.checkpoint());
+        EXPECT_TRUE(i % 20 != t || log.prove(1));
+      }
+    });
+  }
+  for (auto& thread : all) thread.join();
+  ASSERT_TRUE(log.checkpoint());
+  EXPECT_EQ(lines(today()).size(), threads * each + 1U);
+  EXPECT_EQ(soundness(), Soundness::good) << first_damage();
+}
+
 }  // namespace
 }  // namespace cordon::audit

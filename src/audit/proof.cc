@@ -25,10 +25,13 @@ Result<std::string> Log::prove(std::uint64_t seq) {
   const sys::Directory& directory = state_->store.directory();
   // The newest record is proven too, so what is not signed yet is signed first.
   CHECK_OK(checkpoint());
-  const auto reader = TRY(day_with(directory, seq));
-  if (!reader) return fail(Fault::invalid_input, "record {} is not in the log any more: its day was deleted", seq);
-  auto note = TRY(directory.read(seal_file(reader->day()), 4096));
+  const auto holder = TRY(day_with(directory, seq));
+  if (!holder) return fail(Fault::invalid_input, "record {} is not in the log any more: its day was deleted", seq);
+  auto note = TRY(directory.read(seal_file(holder->day()), 4096));
   if (!note) note = TRY(directory.read("checkpoint", 4096));
+  // Opened after the note was read: others write meanwhile, and all that a note signs must be seen.
+  const auto reader = TRY(DayReader::open(directory, holder->day()));
+  if (!reader) return fail(Fault::conflict, "the day of record {} has just been deleted", seq);
   const auto head = note ? state_->store.signer().read(*note) : std::nullopt;
   const auto before = parse_day_open(TRY(reader->line_at(0)));
   if (!head || !before) return fail(Fault::corrupt, "the log is damaged: run `cordon audit verify`");

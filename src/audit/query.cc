@@ -5,6 +5,7 @@
 #include "audit/redactor.h"
 #include "audit/sieve.h"
 #include "audit/store.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace cordon::audit {
@@ -47,7 +48,7 @@ Result<std::vector<std::string>> last_lines(const std::string& path, const Filte
 Result<std::vector<Json>> last_records(const std::string& path, const Filter& filter, std::size_t count) {
   std::vector<Json> records;
   for (const std::string& line : TRY(last_lines(path, filter, count))) {
-    records.push_back(Json::parse(line, nullptr, false));
+    records.push_back(parse_json(line));
   }
   return records;
 }
@@ -158,7 +159,7 @@ namespace {
 
 Result<bool> holds_in_blob(const std::string& path, std::string_view line, const std::string& tag) {
   if (line.find("_commit\":\"") == std::string_view::npos) return false;
-  const Json record = Json::parse(line, nullptr, false);
+  const Json record = parse_json(line);
   for (const char* key : {"output_commit", "command_commit"}) {
     const auto text = TRY(committed_text(path, record, key));
     if (text && text->find(tag) != std::string::npos) return true;

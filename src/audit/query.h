@@ -32,8 +32,8 @@ Result<std::vector<std::string>> last_lines(const std::string& directory, const 
 Result<std::vector<Json>> last_records(const std::string& directory, const Filter& filter, std::size_t count);
 /// The record's line as it stands in the file; nothing when there is none.
 Result<std::optional<std::string>> record_line(const std::string& directory, std::uint64_t seq);
-/// Every record of the same request: what was asked, decided, begun and how it ended; the oldest first. Looked for from
-/// a week before `line`, which must be a record of the log.
+/// Every record of the same request: what was asked, decided, begun and how it ended; the oldest first. `line` must
+/// be a record of the log; what is more than a week older is not looked for.
 Result<std::vector<std::string>> records_of_request(const std::string& directory, std::string_view line);
 /// What a commitment in a line (output_commit, command_commit) stands for; nothing once it was erased or deleted.
 Result<std::optional<std::string>> committed_text(const std::string& directory, const Json& line, const char* key);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "audit/log_fixture.h"
+#include "base/json.h"
 
 namespace cordon::audit {
 namespace {
@@ -208,7 +209,7 @@ TEST_F(QueryTest, ASecretIsFoundInLinesAndInWhatWasLeftOutOfThem) {
   ASSERT_TRUE(found) << found.error().sentence;
   std::vector<std::string> commands;
   for (const std::string& line : *found)
-    commands.push_back(Json::parse(line)["command"].get<std::string>().substr(0, 7));
+    commands.push_back(parse_json(line)["command"].get<std::string>().substr(0, 7));
   EXPECT_EQ(commands, (std::vector<std::string>{"curl -H", "curl -H", "cat big"}));
   EXPECT_TRUE(lines_with_secret(directory_, "some other secret")->empty());
 }
@@ -218,7 +219,7 @@ TEST_F(QueryTest, ErasingIsToldAndLeavesTheProof) {
   run(log, "cat big", std::string(20'000, 'x'));
   const auto outcome = record_line(directory_, 2);
   ASSERT_TRUE(outcome && *outcome);
-  const Json line = Json::parse(**outcome);
+  const Json line = parse_json(**outcome);
   ASSERT_TRUE(*has_text(directory_, line, "output_commit"));
   const auto erased = log.erase(2, "ann", "it held a name");
   ASSERT_TRUE(erased && *erased);

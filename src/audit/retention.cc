@@ -5,6 +5,7 @@
 #include "audit/log_state.h"
 #include "audit/query.h"
 #include "audit/retention.h"
+#include "base/json.h"
 
 namespace cordon::audit {
 
@@ -87,7 +88,7 @@ Result<std::vector<std::string>> Log::retain(Duration keep, const std::string& b
 Result<bool> Log::erase(std::uint64_t seq, const std::string& by, const std::string& reason) {
   const auto line = TRY(record_line(directory(), seq));
   if (!line) return fail(Fault::invalid_input, "there is no record {}", seq);
-  const Json record = Json::parse(*line, nullptr, false);
+  const Json record = parse_json(*line);
   Json erased = Json::array();
   for (const char* key : {"output_commit", "command_commit"}) {
     if (TRY(has_text(directory(), record, key))) erased.push_back(record[key]);

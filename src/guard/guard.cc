@@ -155,6 +155,7 @@ Judgement Guard::State::judge(const Request& request) const {
   const config::Sources& sources = options.sources;
   RiskContext place{
       .cwd = request.cwd, .workspace = request.workspace, .home = request.home, .user = request.asker.user};
+  place.state = sources.state_dir;
   place.guarded = {sources.state_dir, std::filesystem::path(sources.user_file).parent_path().string(),
                    config::sandbox_md_path(sources), sources.workspace + "/.cordon"};
   return guard::judge(request.text, {.settings = settings,

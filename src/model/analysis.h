@@ -69,6 +69,7 @@ struct RiskContext {
   std::string workspace = "/";
   std::string home;
   std::string user;
+  std::string state;                 // Cordon's own state: not even reading it is anybody's business
   std::vector<std::string> guarded;  // Cordon's own state and settings: touching them through Cordon is critical
   bool look_at_files = true;         // may symlinks and PATH be looked up on this machine
 };

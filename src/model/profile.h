@@ -7,15 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "base/digest.h"
+
 namespace cordon {
 
-/// A file as it was when the plan was frozen. A change of content moves ctime, which only root can forge.
+/// A file as it was when the plan was frozen. A change of content moves ctime, which only root can forge, so a file
+/// that still has all five is the one whose content was hashed. That does not hold where the sandbox may write to it
+/// (stores through a mapping move ctime late), nor where it is seen through an overlay or a copy (another device and
+/// inode): there the content is hashed again, inside the sandbox.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
   std::int64_t ctime_ns = 0;
+  std::optional<Digest> content;  // without it, the five must be the same
   bool operator==(const FileIdentity&) const = default;
 };
 
@@ -23,7 +29,13 @@ struct FileIdentity {
 struct Program {
   std::vector<std::string> argv;          // argv[0] without a slash is looked up on the sandbox's PATH
   std::optional<std::string> shell_text;  // `bash --norc --noprofile -c TEXT`; argv then holds $0, $1 …
-  std::optional<FileIdentity> expected;   // of argv[0]'s file; compared inside the new root, after the pivot
+  /// Of argv[0]'s file, or of bash with `shell_text`; compared inside the new root, after the pivot. A `#!` file is
+  /// then executed by its path, because its interpreter opens it by name; everything else by the descriptor that was
+  /// compared.
+  std::optional<FileIdentity> expected;
+  /// It writes one byte when it is up, and does nothing before its first input: where sandboxes are kept ready, it may
+  /// be started ahead in one.
+  bool waits_for_input = false;
 };
 
 enum class WorkspaceAccess { none, ro, rw, overlay };

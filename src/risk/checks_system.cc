@@ -121,6 +121,7 @@ void database(Judge& judge, Run& run) {
       const Place place = judge.locate(run, run.sorted.operands[0].arg.text);
       judge.effect(Effect::Kind::reads, place.path);
       if (place.credential) judge.raise(run, "secret.read", run.sorted.operands[0].arg.where);
+      if (place.guarded) judge.raise(run, "guard.touched", run.sorted.operands[0].arg.where);
     }
     for (std::size_t i = 1; i < run.sorted.operands.size(); ++i) {
       given_code = true;

@@ -79,6 +79,8 @@ void Judge::environment(Run& run, std::string_view name, const Arg& value) {
     if (value.text == "0" || value.text == "false" || value.text == "no") raise(run, "protection.tls", value.where);
   } else if (what == "protection_set") {
     if (!value.text.empty() && value.text != "0" && value.text != "false") raise(run, "protection.tls", value.where);
+  } else if (what == "guard") {
+    raise(run, "guard.touched", value.where);
   } else if (what == "history") {
     raise(run, "protection.no_history", value.where);
   } else if (what == "options") {

@@ -47,7 +47,8 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
     run.out.secret = true;
     raise(run, "secret.read", arg.where);
   }
-  if (place.guarded && !run.frame.away) raise(run, "guard.read", arg.where);
+  const bool own_state = !context_.state.empty() && (place.path + "/").starts_with(context_.state + "/");
+  if (place.guarded && !run.frame.away) raise(run, own_state ? "guard.touched" : "guard.read", arg.where);
   if ((place.area == Area::home || place.area == Area::outside) && !run.frame.away)
     need(Need::Kind::read_path, place.path);
 }

@@ -24,8 +24,8 @@ class Io {
   /// It is recorded and about to run.
   virtual void started() {}
 
-  /// Where stdin is read from when the profile says `given`: a descriptor of the caller that is only read from, until
-  /// its end. Without one the text of `input_text` is given.
+  /// Where stdin is read from when the profile says `given`: first the text of `input_text`, then a descriptor of the
+  /// caller that is only read from, until its end.
   virtual std::optional<int> input_descriptor() { return std::nullopt; }
   virtual std::string_view input_text() { return {}; }
 

@@ -18,6 +18,7 @@
 
 #include "audit/health.h"
 #include "audit/log.h"
+#include "base/json.h"
 
 namespace {
 
@@ -95,7 +96,7 @@ AuditRecord record_of(const cordon::Json& json) {
 Result<void> write_records(const std::string& directory, const cordon::Clock& clock) {
   Log log = TRY(Log::open(directory, clock, small()));
   for (std::string line; std::getline(std::cin, line);) {
-    const cordon::Json json = cordon::Json::parse(line, nullptr, false);
+    const cordon::Json json = cordon::parse_json(line);
     if (!json.is_object()) return cordon::fail(cordon::Fault::invalid_input, "no object: {}", line);
     const AuditRecord record = record_of(json);
     if (record.kind != cordon::RecordKind::outcome) {

@@ -73,11 +73,14 @@ def resigned(files, root):
     yield "another key.pub", {"key.pub": theirs["key.pub"]}
 
 
-def place(path, files, change):
+def place(path, source, files, change):
     os.makedirs(path)
-    for name, content in {**files, **change}.items():
+    for name in files:
+        os.makedirs(os.path.dirname(os.path.join(path, name)), exist_ok=True)
+        if name not in change:
+            os.link(os.path.join(source, name), os.path.join(path, name))
+    for name, content in change.items():
         if content is not None:
-            os.makedirs(os.path.dirname(os.path.join(path, name)), exist_ok=True)
             with open(os.path.join(path, name), "wb") as file:
                 file.write(content)
 
@@ -86,11 +89,11 @@ def codes(output):
     return {line.split(" ", 1)[1]: int(line.split(" ", 1)[0]) for line in output.splitlines()}
 
 
-def examine(root, files, group, number, counts):
+def examine(root, source, files, group, number, counts):
     paths = []
     for index, (_, change) in enumerate(group):
         path = os.path.join(root, "changed", str(index))
-        place(path, files, change)
+        place(path, source, files, change)
         paths.append(path)
     # Two directories at least, so that each gets its line.
     ours = subprocess.run([VERIFY, "log", "--quiet", *paths, paths[0]], capture_output=True, text=True)
@@ -130,10 +133,10 @@ def main():
             for change in source:
                 group.append(change)
                 if len(group) == GROUP:
-                    examine(root, files, group, number, counts)
+                    examine(root, path, files, group, number, counts)
                     number, group = number + len(group), []
         if group:
-            examine(root, files, group, number, counts)
+            examine(root, path, files, group, number, counts)
         print("{seen} changes, all found; {python} of them shown to verify.py too".format(**counts))
 
 

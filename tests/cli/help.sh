@@ -10,7 +10,7 @@ walk() { # PATH…
   local verbs
   mapfile -t verbs < <(sed -n "/^Verbs:\$/,\$p" <<<"$output" | sed -nE "s/^  ([a-z-]+) .*/\1/p")
   if ((${#verbs[@]} > 0)); then
-    says " VERB"
+    says "VERB"
   else
     says "Example:"
   fi

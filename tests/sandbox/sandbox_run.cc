@@ -3,6 +3,7 @@
 //
 //   sandbox_run [options] -- PROGRAM ARG…      or      sandbox_run [options] --shell TEXT      or      sandbox_run
 //   --doctor
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,9 +13,11 @@
 #include <map>
 #include <string>
 
+#include "base/digest.h"
 #include "base/json.h"
 #include "sandbox/native/doctor.h"
 #include "sandbox/native/native.h"
+#include "sys/file.h"
 #include "tests/support/unrecorded_clearance.h"
 
 namespace cordon {
@@ -28,7 +31,8 @@ const char* usage_text =
     "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--stdin TEXT | --stdin-inherit]\n"
-    "  [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] (--shell TEXT | -- "
+    "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] "
+    "(--shell TEXT | -- "
     "PROGRAM "
     "ARG…)\n"
     "LAYER: seccomp landlock cgroup capabilities rlimits proc userns namespaces readonly mountflags masks protected "
@@ -91,6 +95,20 @@ WorkspaceAccess parse_access(const std::string& text) {
   usage("unknown access " + text);
 }
 
+/// What a plan would have frozen of this file.
+FileIdentity identity_of(const std::string& path) {
+  struct stat status {};
+  auto content = sys::read_file(path, 256 << 20);
+  if (::stat(path.c_str(), &status) != 0 || !content) usage("cannot read " + path);
+  auto nanoseconds = [](const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; };
+  return {status.st_dev,
+          status.st_ino,
+          static_cast<std::uint64_t>(status.st_size),
+          nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim),
+          sha256(*content)};
+}
+
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
   Profile& profile = arguments.profile;
@@ -139,6 +157,7 @@ Arguments parse(int argc, char** argv) {
          profile.require = *level;
        }},
       {"--without", [&](auto& v) { weaken(arguments.options.weakened, v); }},
+      {"--expect", [&](auto& v) { profile.program.expected = identity_of(v); }},
       {"--warm", [&](auto& v) { arguments.warm = std::atoi(v.c_str()); }},
       {"--repeat", [&](auto& v) { arguments.repeat = std::atoi(v.c_str()); }},
       {"--shell", [&](auto& v) { profile.program.shell_text = v; }},

@@ -143,6 +143,7 @@ class Drafter {
     plan_.has_workspace = true;
     plan_.overlay = workspace.access == WorkspaceAccess::overlay;
     if (plan_.overlay && !workspace.upper.empty()) {
+      CHECK_OK(prepare_layers(workspace.upper));
       plan_.overlay_upper = without_slash(workspace.upper);
       plan_.overlay_upper_tree = TRY(tree_for(workspace.upper));
     }
@@ -154,6 +155,16 @@ class Drafter {
       hidden_only.protected_paths.clear();
       draft_->placeholders.emplace(TRY(PlaceholderHold::take(hidden_only, machine_.state_directory)));
       plan_.protected_paths = draft_->placeholders->paths();
+    }
+    return {};
+  }
+
+  /// What overlayfs asks for: two directories of one file system, the second one empty.
+  static Result<void> prepare_layers(const std::string& upper) {
+    for (const char* name : {"/upper", "/work"}) {
+      if (::mkdir((upper + name).c_str(), 0755) != 0 && errno != EEXIST) {
+        return fail(Fault::unavailable, "mkdir {}{}: {}", upper, name, std::strerror(errno));
+      }
     }
     return {};
   }

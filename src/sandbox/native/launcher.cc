@@ -260,6 +260,12 @@ void Launched::kill() {
   if (pidfd) ::syscall(SYS_pidfd_send_signal, pidfd->get(), SIGKILL, nullptr, 0);
 }
 
+bool Launched::alive() const {
+  if (!pidfd) return false;
+  pollfd ended{pidfd->get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 0;
+}
+
 bool Launched::reap(std::chrono::milliseconds patience) {
   if (!pidfd) return true;
   pollfd ended{pidfd->get(), POLLIN, 0};
@@ -312,6 +318,10 @@ std::string encode_orders(const Profile& profile, const std::vector<std::string>
     orders.expected_size = expected.size;
     orders.expected_mtime_ns = expected.mtime_ns;
     orders.expected_ctime_ns = expected.ctime_ns;
+    if (expected.content) {
+      orders.flags |= order_compare_content;
+      std::memcpy(orders.expected_content, expected.content->bytes().data(), sizeof orders.expected_content);
+    }
   }
   std::string message(reinterpret_cast<const char*>(&orders), sizeof orders);
   return message + strings;

@@ -59,6 +59,8 @@ class Launched {
   /// Asks pid 1 to end everybody and to report what they used.
   void ask_to_end();
   void kill();
+  /// Whether its pid 1 still runs.
+  bool alive() const;
   /// Waits for the end of pid 1, and with it of all that were in the sandbox; false when it takes longer.
   bool reap(std::chrono::milliseconds patience);
 };

@@ -87,7 +87,7 @@ Monitor::Monitor(const Profile& profile, Launched& launched, Cgroup* cgroup, Io&
   input_open_ = profile.input == Input::given && (launched.pipes.input || launched.terminal);
   if (!input_open_) return;
   input_from_descriptor_ = io.input_descriptor().has_value();
-  if (!input_from_descriptor_) pending_input_ = std::string(io.input_text());
+  pending_input_ = std::string(io.input_text());
 }
 
 void Monitor::end_because(Why why, std::string sentence) {

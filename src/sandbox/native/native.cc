@@ -1,6 +1,7 @@
 #include "sandbox/native/native.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -31,6 +32,14 @@ void open_standard_descriptors() {
       [[maybe_unused]] int null = ::open("/dev/null", O_RDWR);
     }
   }
+}
+
+/// A program that is started ahead says so when it is up. One that does not is shelved as well: whoever takes it waits.
+void wait_for_first_byte(const Launched& launched) {
+  if (!launched.pipes.output) return;
+  constexpr int patience_ms = 10'000;
+  pollfd first{launched.pipes.output->get(), POLLIN, 0};
+  ::poll(&first, 1, patience_ms);
 }
 
 }  // namespace
@@ -115,7 +124,10 @@ Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& sto
   if (!state.slots) {
     auto make = [&state](const Profile& wanted) -> Result<Slot> {
       RunReport report;
-      return state.start(wanted, report, Ordered::later);
+      if (!wanted.program.waits_for_input) return state.start(wanted, report, Ordered::later);
+      Slot slot = TRY(state.start(wanted, report, Ordered::at_once));
+      wait_for_first_byte(*slot.launched);
+      return slot;
     };
     auto restock = [&state, count = stock.network_namespaces] { state.zygote->stock_network_namespaces(count); };
     state.slots = std::make_unique<WarmSlots>(make, restock);
@@ -203,7 +215,7 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (slot) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
     // A slot that died while it waited is no reason to fail.
-    if (!send_orders(profile, *slot)) slot.reset();
+    if (profile.program.waits_for_input ? !slot->launched->alive() : !send_orders(profile, *slot)) slot.reset();
   }
   if (!slot) {
     auto started = start(profile, report, Ordered::at_once);

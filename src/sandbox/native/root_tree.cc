@@ -26,6 +26,7 @@ constexpr const char* system_paths[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32
 constexpr const char* etc_patterns[] = {
     "ld.so.cache", "ssl",    "pki",        "crypto-policies", "alternatives", "localtime",  "timezone",
     "fonts",       "java-*", "mime.types", "services",        "protocols",    "os-release", "locale.alias",
+    "matplotlibrc",
 };
 // Smaller files are copied: that costs less than a mount.
 constexpr off_t small = 128 * 1024;

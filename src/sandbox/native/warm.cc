@@ -31,6 +31,13 @@ std::optional<std::string> slot_key(const Profile& profile) {
     key.push_back(bind.target);
     key.push_back(static_cast<int>(bind.access));
   }
+  if (profile.program.waits_for_input) {
+    // Started ahead, so the command is part of what must be the same.
+    key.push_back(profile.program.argv);
+    key.push_back(profile.program.shell_text.value_or(""));
+    key.push_back(profile.cwd);
+    for (const auto& [name, value] : profile.environment) key.push_back(name + "=" + value);
+  }
   return key.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -13,7 +13,8 @@ enum OrderFlags : std::uint32_t {
   order_compare = 1u << 1,        // the program must be `expected`, and is executed by the descriptor that was compared
   order_subreaper = 1u << 2,      // there is no pid namespace: collect orphans
   order_stay_dumpable = 1u << 3,  // for tests only (WithoutInitHygiene)
-  order_out_of_reach = 1u << 4,   // there is no pid namespace: the program must not be able to signal pid 1
+  order_compare_content = 1u << 5,  // the program may be another file with the expected content
+  order_out_of_reach = 1u << 4,     // there is no pid namespace: the program must not be able to signal pid 1
 };
 
 /// The launcher's only message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
@@ -30,6 +31,7 @@ struct Orders {
   std::uint64_t expected_size;
   std::int64_t expected_mtime_ns;
   std::int64_t expected_ctime_ns;
+  unsigned char expected_content[32];
 };
 
 enum class ReportKind : std::uint32_t {

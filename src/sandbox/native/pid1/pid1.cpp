@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "sandbox/native/pid1/orders.h"
+#include "sandbox/native/pid1/sha256.h"
 #include "sys/raw.h"
 
 namespace {
@@ -21,6 +22,7 @@ using namespace cordon::sandbox::native;
 using cordon::sys::raw::address;
 using cordon::sys::raw::call;
 
+constexpr int eperm = 1;
 constexpr int eintr = 4;
 constexpr int enoent = 2;
 constexpr int eacces = 13;
@@ -70,6 +72,7 @@ struct Task {
   char** variables;
   bool by_descriptor;
   int descriptor;  // of the compared program
+  bool scoped;     // signals of ours end at our Landlock domain
   char path[4096];
   volatile int exec_error;  // written by the child, which shares our memory until it executes
 };
@@ -145,18 +148,47 @@ void find_program() {
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
+bool same_file(const struct stat& status) {
+  const Orders& orders = task.orders;
+  return status.st_dev == orders.expected_device && status.st_ino == orders.expected_inode &&
+         nanoseconds(status.st_mtim) == orders.expected_mtime_ns &&
+         nanoseconds(status.st_ctim) == orders.expected_ctime_ns;
+}
+
+bool same_content(long fd) {
+  static unsigned char chunk[65536];
+  SmallSha256 hash;
+  long at = 0;
+  for (long got; (got = call(SYS_pread64, fd, address(chunk), sizeof chunk, at)) != 0; at += got) {
+    if (got < 0) return false;
+    hash.add(chunk, static_cast<unsigned long>(got));
+  }
+  unsigned char digest[SmallSha256::digest_bytes];
+  hash.finish(digest);
+  unsigned char different = 0;
+  for (unsigned i = 0; i < sizeof digest; ++i) different |= digest[i] ^ task.orders.expected_content[i];
+  return different == 0;
+}
+
+/// Hashing is for files that somebody in here could change, and for those that are another file than the one hashed
+/// before; a file of the system costs two calls. (Between this and the exec a program that runs beside us in the same
+/// workspace could still write to it: it would gain what it could run itself, in here.)
+bool is_expected(long fd) {
+  const Orders& orders = task.orders;
+  constexpr int write_permission = 2;
+  struct stat status;
+  if (call(SYS_fstat, fd, address(&status)) < 0) return false;
+  if (!S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != orders.expected_size) return false;
+  if (!(orders.flags & order_compare_content)) return same_file(status);
+  const bool changeable = call(SYS_faccessat, AT_FDCWD, address(task.path), write_permission) == 0;
+  return (same_file(status) && !changeable) || same_content(fd);
+}
+
 void compare_program() {
   if (!(task.orders.flags & order_compare)) return;
-  long fd = call(SYS_openat, AT_FDCWD, address(task.path), O_RDONLY | O_CLOEXEC);
+  long fd = call(SYS_openat, AT_FDCWD, address(task.path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) give_up(FailedAt::program_missing, fd);
-  struct stat status;
-  long result = call(SYS_fstat, fd, address(&status));
-  const Orders& orders = task.orders;
-  if (result < 0 || status.st_dev != orders.expected_device || status.st_ino != orders.expected_inode ||
-      static_cast<std::uint64_t>(status.st_size) != orders.expected_size ||
-      nanoseconds(status.st_mtim) != orders.expected_mtime_ns || nanoseconds(status.st_ctim) != orders.expected_ctime_ns) {
-    give_up(FailedAt::program_differs, result);
-  }
+  if (!is_expected(fd)) give_up(FailedAt::program_differs, 0);
   char head[2] = {0, 0};
   call(SYS_pread64, fd, address(head), 2, 0);
   // An interpreter opens the script by its name, which a descriptor does not have: those go by path.
@@ -368,8 +400,7 @@ void end_descendants(Tally& tally) {
 
 /// kill(-1) reaches what is in our pid namespace, or without one what is in our Landlock domain.
 void end_everything(Tally& tally) {
-  const std::uint32_t flags = task.orders.flags;
-  if ((flags & order_subreaper) && !(flags & order_out_of_reach)) return end_descendants(tally);
+  if ((task.orders.flags & order_subreaper) && !task.scoped) return end_descendants(tally);
   int status;
   do {
     call(SYS_kill, -1, 9);
@@ -409,6 +440,8 @@ bool wait_for(long program, Tally& tally, int& program_status) {
   take_orders();
   if (!(task.orders.flags & order_stay_dumpable)) call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (task.orders.flags & order_subreaper) call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  // Not taken on trust: a kill(-1) that the domain does not bound would end everything of the user's.
+  task.scoped = (task.orders.flags & order_out_of_reach) && call(SYS_kill, call(SYS_getppid), 0) == -eperm;
   if (long result = call(SYS_chdir, address(task.cwd)); result < 0) give_up(FailedAt::working_directory, result);
   find_program();
   compare_program();

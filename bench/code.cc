@@ -1,0 +1,183 @@
+// What a snippet costs, beside the bare interpreters and bubblewrap, all interleaved in one run. bench/code.sh sets the
+// stage: an unprivileged user in delegated control groups.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/table.h"
+#include "code/engine_session.h"
+#include "code/runtime.h"
+#include "sandbox/native/native.h"
+#include "tests/support/unrecorded_clearance.h"
+
+extern char** environ;
+
+namespace cordon {
+namespace {
+
+using namespace code;
+using sandbox::native::NativeSandbox;
+
+bool spawn_and_wait(std::vector<const char*> arguments) {
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  pid_t pid = 0;
+  const int error =
+      ::posix_spawnp(&pid, arguments[0], &actions, nullptr, const_cast<char**>(arguments.data()), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  return error == 0 && ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+struct Series {
+  std::string name;
+  std::function<bool()> once;
+  bench::Samples samples = {};
+  int failures = 0;
+};
+
+class Bench {
+ public:
+  Bench(Runtime runtime, std::unique_ptr<NativeSandbox> cold, std::unique_ptr<NativeSandbox> warm)
+      : runtime_(std::move(runtime)), cold_(std::move(cold)), warm_(std::move(warm)) {}
+
+  bool warm_up() {
+    for (const char* name : {"javascript", "python", "bash"}) {
+      auto warmed = warm_->warm_up(runtime_.profile_for(*language_named(name), {}, base()), {8, 3});
+      if (!warmed) std::fprintf(stderr, "no warm slots: %s\n", warmed.error().sentence.c_str());
+      if (!warmed) return false;
+    }
+    return true;
+  }
+
+  bool run(NativeSandbox& sandbox, const char* name, const char* text, const char* expected) const {
+    CodeRequest request{.language = name, .code = text};
+    const Language& language = *language_named(name);
+    auto clearance = testing::UnrecordedClearance::make(runtime_.profile_for(language, request, base()));
+    const CodeResult result = runtime_.run(language, request, std::move(clearance), {sandbox});
+    return result.success && result.output == expected;
+  }
+  bool cold(const char* name, const char* text, const char* expected) const {
+    return run(*cold_, name, text, expected);
+  }
+  bool warm(const char* name, const char* text, const char* expected) const {
+    return run(*warm_, name, text, expected);
+  }
+  void settle() const { warm_->wait_until_warm(); }
+  Isolation isolation() const { return cold_->isolation(); }
+
+ private:
+  static Profile base() {
+    Profile profile;
+    profile.require = Level::L2;
+    return profile;
+  }
+  Runtime runtime_;
+  std::unique_ptr<NativeSandbox> cold_;
+  std::unique_ptr<NativeSandbox> warm_;
+};
+
+int run(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
+  auto runtime = Runtime::open();
+  auto cold = NativeSandbox::open({});
+  auto warm = NativeSandbox::open({});
+  if (!runtime || !cold || !warm) {
+    std::fprintf(stderr, "%s\n", (!runtime ? runtime.error() : !cold ? cold.error() : warm.error()).sentence.c_str());
+    return 1;
+  }
+  const Bench bench(std::move(*runtime), std::move(*cold), std::move(*warm));
+  const bool has_warm = const_cast<Bench&>(bench).warm_up();
+  const char* node_vm = "console.log(require('vm').runInNewContext('40+2', {}, {timeout: 5000}))";
+  std::vector<Series> all = {
+      {"python3 -c 'print(1)'",
+       [] {
+         return spawn_and_wait({"/usr/bin/python3", "-c", "print(1)"});
+       }},
+      {"node -e 'console.log(42)'",
+       [] {
+         return spawn_and_wait({"node", "-e", "console.log(40+2)"});
+       }},
+      {"node vm",
+       [&] {
+         return spawn_and_wait({"node", "-e", node_vm});
+       }},
+      {"bash -c 'echo 1'",
+       [] {
+         return spawn_and_wait({"bash", "-c", "echo 1"});
+       }},
+      {"bwrap + python3",
+       [] {
+         return spawn_and_wait({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
+                                "--tmpfs", "/tmp", "/usr/bin/python3", "-c", "print(1)"});
+       }},
+      {"JavaScript, cold", [&] { return bench.cold("js", "40+2", "42"); }},
+      {"TypeScript, cold", [&] { return bench.cold("ts", "const n: number = 42; n", "42"); }},
+      {"Python, cold", [&] { return bench.cold("python", "print(1)", "1"); }},
+      {"Bash, cold", [&] { return bench.cold("bash", "echo 1", "1"); }},
+  };
+  if (has_warm) {
+    all.push_back({"JavaScript, warm", [&] { return bench.warm("js", "40+2", "42"); }});
+    all.push_back({"Python, warm", [&] { return bench.warm("python", "print(1)", "1"); }});
+    all.push_back({"Bash, warm", [&] { return bench.warm("bash", "echo 1", "1"); }});
+  }
+  for (int round = -2; round < rounds; ++round) {
+    for (Series& series : all) {
+      if (has_warm) bench.settle();
+      const double begin = bench::now_us();
+      const bool good = series.once();
+      const double took = bench::now_us() - begin;
+      if (round < 0) continue;
+      good ? series.samples.add(took / 1000) : void(++series.failures);
+    }
+  }
+  const Isolation isolation = bench.isolation();
+  std::printf("uid %u, level %s, p50 and p95 of %d runs\n", ::getuid(), isolation.level.c_str(), rounds);
+  bench::Table table("code");
+  auto p50 = [&](const std::string& name) {
+    for (Series& series : all) {
+      if (series.name == name) return series.samples.percentile(0.5);
+    }
+    return 0.0;
+  };
+  struct Against {
+    const char* start;
+    const char* reference;
+    const char* target;
+  };
+  const Against references[] = {
+      {"JavaScript, warm", "node vm", "<= 3 ms"},      {"JavaScript, cold", "node vm", "<= 8 ms"},
+      {"TypeScript", "node -e 'console.log(42)'", ""}, {"Python, warm", "python3 -c 'print(1)'", "<= 6 ms"},
+      {"Python, cold", "bwrap + python3", ""},         {"Bash, warm", "bash -c 'echo 1'", "<= 4 ms"},
+      {"Bash, cold", "bash -c 'echo 1'", ""}};
+  for (Series& series : all) {
+    bench::Row row{series.name + ", p50", series.samples.percentile(0.5), "ms", "", 0, ""};
+    for (const Against& against : references) {
+      if (series.name.starts_with(against.start)) {
+        row.reference = against.reference;
+        row.reference_value = p50(against.reference);
+        row.target = against.target;
+      }
+    }
+    table.add(row);
+    table.add({series.name + ", p95", series.samples.percentile(0.95), "ms", "", 0, ""});
+    if (series.failures) std::printf("  %s failed %d times\n", series.name.c_str(), series.failures);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace cordon
+
+int main(int argc, char** argv) { return cordon::run(argc, argv); }

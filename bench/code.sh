@@ -1,0 +1,38 @@
+#!/bin/sh
+# Sets the stage for bench_code: an unprivileged user, in control groups that were handed to it, with the runner where an
+# installation has it. The directory of the programs may be given first; other arguments are passed on.
+set -eu
+bin=${CORDON_BIN:-$(dirname "$0")/../build/release/bin}
+if [ $# -gt 0 ] && [ -d "$1" ]; then
+  bin=$1
+  shift
+fi
+cmake --build "$bin/.." --target cordon-runner >/dev/null
+if [ "$(id -u)" -ne 0 ]; then
+  exec "$bin/bench_code" "$@"
+fi
+user=cordon-test
+id "$user" >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbin/nologin "$user"
+name=cordon-bench-$$
+place=$(mktemp -d)
+mkdir -p "$place/bin" "$place/libexec/cordon"
+cp "$bin/bench_code" "$place/bin/"
+cp "$bin/../libexec/cordon/cordon-runner" "$place/libexec/cordon/"
+chmod -R a+rX "$place"
+chown "$user" "$place"
+for controller in memory pids cpu cpuacct; do
+  [ -d "/sys/fs/cgroup/$controller" ] || continue
+  mkdir "/sys/fs/cgroup/$controller/$name"
+  chown -R "$user" "/sys/fs/cgroup/$controller/$name"
+done
+status=0
+sh -c 'for c in memory pids cpu cpuacct; do [ ! -d "/sys/fs/cgroup/$c/$1" ] || echo $$ > "/sys/fs/cgroup/$c/$1/cgroup.procs"; done
+  cd "$2"; shift 2; exec "$@"' sh "$name" "$place" \
+  setpriv --reuid "$user" --regid "$user" --clear-groups "$place/bin/bench_code" "$@" || status=$?
+for controller in memory pids cpu cpuacct; do
+  rmdir "/sys/fs/cgroup/$controller/$name" 2>/dev/null || true
+done
+mkdir -p build/bench
+cp "$place/build/bench/code.json" build/bench/ 2>/dev/null || true
+rm -rf "$place"
+exit "$status"
