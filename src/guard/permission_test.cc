@@ -222,13 +222,12 @@ TEST_F(Approval, DeclinedOnTheSpotIsRejected) {
 TEST_F(Approval, OwnApproverStateOrSettingsThroughCordonAreCritical) {
   Guard guard = open();
   const std::string state = room_.state();
-  for (const std::string& text :
-       std::vector<std::string>{"cordon approver init --unattended", "cordon queue approve cmd_abcdefghij",
-                                "sandbox-queue approve cmd_abcdefghij", "cordon --state-dir /tmp/mine exec ls",
-                                "CORDON_STATE_DIR=/tmp/mine sandbox-exec ls", "cordon trust --yes",
-                                "sandbox-allowlist add 'rm *'", "echo '{}' > ~/.config/cordon/config.json5",
-                                "rm " + state + "/approver.json", "env -u CORDON_AGENT cordon queue approve cmd_x",
-                                "bash -c 'sandbox-queue approve cmd_abcdefghij'", "echo '- *' >> SANDBOX.md"}) {
+  for (const std::string& text : std::vector<std::string>{
+           "cordon approver init --unattended", "cordon queue approve cmd_abcdefghij",
+           "sandbox-queue approve cmd_abcdefghij", "cordon --state-dir /tmp/mine exec ls", "cordon trust --yes",
+           "sandbox-allowlist add 'rm *'", "echo '{}' > ~/.config/cordon/config.json5",
+           "rm " + state + "/approver.json", "env -u CORDON_AGENT cordon queue approve cmd_x",
+           "bash -c 'sandbox-queue approve cmd_abcdefghij'", "echo '- *' >> SANDBOX.md"}) {
     const Execution execution = execute(guard, agents_request(text));
     EXPECT_GE(execution.judgement.verdict.risk, Risk::critical) << text;
     EXPECT_NE(refused(execution), nullptr) << text;
