@@ -27,7 +27,8 @@ using sandbox::native::Options;
 
 const char* usage_text =
     "sandbox_run [--workspace DIR --access none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
-    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--git-name N --git-email E] [--state DIR]\n"
+    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
+    "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--stdin TEXT | --stdin-inherit]\n"
     "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] "
@@ -128,6 +129,7 @@ Arguments parse(int argc, char** argv) {
          profile.environment.emplace_back(v.substr(0, equals), equals == std::string::npos ? "" : v.substr(equals + 1));
        }},
       {"--session", [&](auto& v) { profile.session.path = v; }},
+      {"--home", [&](auto& v) { profile.session.home = v; }},
       {"--git-name", [&](auto& v) { profile.session.git_name = v; }},
       {"--git-email", [&](auto& v) { profile.session.git_email = v; }},
       {"--state", [&](auto& v) { arguments.options.state_directory = v; }},

@@ -100,6 +100,9 @@ class Drafter {
   }
 
   Result<void> add_session() {
+    const std::string& home = profile_.session.home;
+    if (!home.empty() && !absolute(home)) return fail(Fault::invalid_input, "HOME '{}' is not an absolute path", home);
+    if (plan_.ladder.namespaces && home != home_directory) plan_.home_alias = home;
     const Limits& limits = profile_.limits;
     plan_.scratch_options = "mode=0755";
     if (limits.disk_bytes) plan_.scratch_options += fmt::format(",size={}", limits.disk_bytes);
@@ -254,7 +257,8 @@ void draft_command(const Profile& profile, const Machine& machine, Draft& draft)
     draft.arguments = program.argv;
   }
   const bool own_root = draft.blueprint.ladder.namespaces;
-  const std::string home = own_root ? home_directory : "/" + draft.blueprint.home_source;
+  const std::string own_home = draft.blueprint.home_alias.empty() ? home_directory : draft.blueprint.home_alias;
+  const std::string home = own_root ? own_home : "/" + draft.blueprint.home_source;
   draft.environment = environment_of(profile, home, own_root ? "/tmp" : "/" + draft.blueprint.tmp_source);
   draft.cwd = !profile.cwd.empty()                                ? profile.cwd
               : profile.workspace.access != WorkspaceAccess::none ? profile.workspace.path
