@@ -81,7 +81,7 @@ def kills_all(column, workspace):
     out, report = column.run(workspace, bomb(workspace, "kill_all", 1))
     started(report)
     end_survivors()
-    return verdict("killed all others" not in out, summary(report))
+    return verdict("killed all others" not in out or report["outcome"] != "exited", summary(report))
 
 
 def kills_init(column, workspace):

@@ -100,7 +100,14 @@ MUTATIONS = [
     right("make_symlink", "outside_make_symlink"), right("make_fifo", "outside_make_fifo"),
     right("make_socket", "outside_make_socket"), right("remove_file", "outside_remove_file"),
     right("remove_directory", "outside_remove_directory"), right("truncate", "outside_truncate"),
-    right("execute", "outside_execute"),
+    # Nor is the right to execute: the kernel asks for read_file as well, and what may be read here may be executed.
+    Mutation("what needs mounts is not refused", f"{NATIVE}/draft.cc",
+             "if (!ladder_.namespaces) CHECK_OK(refuse_what_needs_mounts());", "", ["protected_at_L4"], level="L4"),
+    Mutation("pid 1 in the program's reach", f"{NATIVE}/pid1/pid1.cpp",
+             "if (task.orders.flags & order_out_of_reach) {", "if (task.orders.flags & 0x10000) {", ["kill_everyone"], level="L4"),
+    Mutation("nobody ends the others without a pid namespace", f"{NATIVE}/pid1/pid1.cpp",
+             "if ((task.orders.flags & order_subreaper) && !task.scoped) return end_descendants(tally);",
+             "if (task.orders.flags & order_subreaper) return;", ["daemon_survives", "signals_ignored"], level="L4"),
     Mutation("Landlock: scopes not held", f"{NATIVE}/landlock_domain.cc", "offered.network, offered.scopes}",
              "offered.network, 0}", ["abstract_socket", "signal_host"], without=["namespaces", "seccomp"]),
     Mutation("Landlock: TCP not held", f"{NATIVE}/landlock_domain.cc", "plan.loopback ? 0 : offered.network", "0",
@@ -143,7 +150,7 @@ def attack(arguments, target, mutation):
     """The names among the mutation's attacks that are open now, and how the rest answered."""
     results = f"{target}/results.json"
     line = [sys.executable, f"{HERE}/attacks.py", "--bin", arguments.bin, "--sandbox-run",
-            f"{target}/build/release/bin/sandbox_run", "--principals", mutation.principal, "--columns", "L0", "--quiet",
+            f"{target}/build/release/bin/sandbox_run", "--principals", mutation.principal, "--columns", mutation.level, "--quiet",
             "--json", results, "--exact"]
     for name in mutation.attacks:
         line += ["--only", name]

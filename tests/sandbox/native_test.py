@@ -105,8 +105,8 @@ class Isolation(Case):
         secret = os.path.join(self.dir, "secret")
         with open(secret, "w") as file:
             file.write("x")
-        out = self.good(self.run_tool(shell=f"ls {secret} /root /home /etc/shadow /sys /boot /var/lib 2>&1 | grep -c 'No such file'; ls /home"))
-        self.assertEqual(out.split(), ["6", "sandboxuser:", "sandboxuser"] if "sandboxuser:" in out else ["6", "sandboxuser"])
+        out = self.good(self.run_tool(shell=f"ls {secret} /etc/shadow /sys /boot /var/lib 2>&1 | grep -c 'No such file'; ls /home; ls -A /root"))
+        self.assertEqual(out.split(), ["5", "sandboxuser"])
 
     def test_pid_one_shows_nothing_of_the_launcher(self):
         out = self.good(self.run_tool(shell="cat /proc/1/environ /proc/1/maps 2>&1 | grep -c denied; ls /proc/1/fd 2>&1 | grep -c denied; tr '\\0' ' ' < /proc/1/cmdline"))
@@ -324,6 +324,8 @@ class Limits(Case):
         for layers in ((), ("--without", "cgroup"), ("--without", "namespaces"), ("--without", "namespaces", "--without", "cgroup")):
             with self.subTest(layers):
                 result = self.run_tool(*layers, "--wall", "700", shell="(while :; do :; done) & (while :; do :; done) & wait")
+                if result["outcome"] == "refused":
+                    continue  # neither namespaces nor Landlock: VersionTwo
                 self.killed(result, "timeout")
                 self.assertGreater(result["usage"]["cpu_ms"], 10)
 
@@ -552,9 +554,10 @@ class VersionTwo(Case):
 
     def test_waiting_costs_no_processor_time(self):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.good(self.run_tool(shell="sleep 1"))
+        self.good(self.run_tool(shell="sleep 4"))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 0.7)
+        # One that polls without rest would take all four; a start takes up to one where the machine below is busy.
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2.5)
 
     def test_doctor_names_what_is_missing_and_how_to_get_it(self):
         done = subprocess.run([TOOL, "--doctor"], capture_output=True, text=True)
