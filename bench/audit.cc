@@ -122,13 +122,13 @@ Row many_threads(const std::filesystem::path& scratch, int threads) {
   std::sort(joined.begin(), joined.end());
   return {fmt::format("durable records, {} threads", threads), fmt::format("{:.0f} /s", rate),
           fmt::format("p50 {:.2f} ms, p99 {:.2f} ms", joined[joined.size() / 2], joined[joined.size() * 99 / 100]),
-          "≥ 10,000 /s", rate >= 10000};
+          threads == 32 ? "≥ 10,000 /s" : "", threads != 32 || rate >= 10000};
 }
 
-/// A million records over ten days. Written by the log itself; a large batch stands for many threads.
+/// A million records over the last ten days. Written by the log itself; a large batch stands for many threads.
 std::string million(const std::filesystem::path& scratch) {
-  const std::string directory = scratch / "million";
-  ManualClock clock(*from_rfc3339("2026-03-01T00:00:01Z"));
+  const std::string directory = scratch / "million/audit";
+  ManualClock clock(*from_rfc3339(day_of(SystemClock().now())) - std::chrono::hours(9 * 24));
   Store store = must(Store::open(directory, clock, {}));
   const Redactor redactor = must(Redactor::create("", {}, {}));
   for (int i = 0; i < 1'000'000;) {
@@ -164,6 +164,26 @@ Row verify_rate(const std::string& directory) {
           "≥ 300,000 /s", rate >= 300000};
 }
 
+/// `cordon audit WORDS` as a person waits for it: the whole process.
+Row typed(const std::string& state, const std::string& words) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cordon";
+  if (!std::filesystem::exists(program)) return {"(cordon audit " + words + ")", "not built", "", "", true};
+  const std::string command = fmt::format("'{}' --state-dir '{}' audit {} > /dev/null", program, state, words);
+  const std::string version = fmt::format("'{}' version > /dev/null", program);
+  std::vector<double> ours;
+  std::vector<double> bare;
+  for (int i = 0; i < 9; ++i) {
+    const auto start = Steady::now();
+    if (std::system(command.c_str()) != 0) std::exit(1);  // NOLINT(concurrency-mt-unsafe): no threads are left here
+    ours.push_back(seconds_since(start) * 1e3);
+    const auto between = Steady::now();
+    if (std::system(version.c_str()) != 0) std::exit(1);  // NOLINT(concurrency-mt-unsafe): as above
+    bare.push_back(seconds_since(between) * 1e3);
+  }
+  return {"cordon audit " + words, fmt::format("{:.1f} ms", median(ours)),
+          fmt::format("cordon version {:.1f} ms", median(bare)), "< 200 ms", median(ours) < 200};
+}
+
 template <class Action>
 Row question(const std::string& what, Action action) {
   const auto first = Steady::now();
@@ -186,6 +206,7 @@ int main(int argc, char** argv) {
   const fs::path root = fs::path(CORDON_SOURCE_DIR) / "build/bench";
   const fs::path scratch = (argc > 1 ? fs::path(argv[1]) : root) / fmt::format("audit-{}", ::getpid());
   fs::create_directories(scratch);
+  fs::permissions(scratch, fs::perms::owner_all);
   fs::create_directories(root);
   std::vector<Row> rows;
   rows.push_back(durable_append(scratch));
@@ -199,8 +220,10 @@ int main(int argc, char** argv) {
   rows.push_back(
       question("log --last 20 --risk-level critical", [&] { (void)must(last_records(directory, rare, 20)); }));
   rows.push_back(question("stats --period 7d (700,000 records)",
-                          [&] { (void)must(summarise(directory, from_rfc3339("2026-03-04"))); }));
+                          [&] { (void)must(summarise(directory, SystemClock().now() - std::chrono::hours(6 * 24))); }));
   rows.push_back(question("show SEQ", [&] { (void)must(record_line(directory, 765'432)); }));
+  const std::string state = scratch / "million";
+  for (const char* words : {"log --last 20", "stats --period 7d", "show 765432"}) rows.push_back(typed(state, words));
   fs::remove_all(scratch);
 
   Json json = Json::array();

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "base/json.h"
 #include "bench/table.h"
 #include "guard/judge.h"
 
@@ -21,7 +22,7 @@ std::vector<std::string> corpus() {
   for (const char* name : {"dev.jsonl", "own.jsonl"}) {
     std::ifstream file(std::string(CORDON_SOURCE_DIR "/tests/corpus/") + name);
     for (std::string line; std::getline(file, line);) {
-      const Json row = Json::parse(line, nullptr, false);
+      const Json row = parse_json(line);
       if (row.is_object() && row.contains("command")) commands.push_back(row["command"]);
     }
   }

@@ -5,6 +5,43 @@ include(GoogleTest)
 find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)
 
+# Read once instead of in every file: about half of what there is to compile. Each file still includes what it uses,
+# which `./dev lint` sees: it reads them without this.
+set(CORDON_COMMON_HEADERS <algorithm> <array> <cstdint> <cstring> <functional> <map> <memory> <optional> <string>
+    <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+set(CORDON_TEST_HEADERS ${CORDON_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
+
+# The first library and the first test program of a build make them, the others take theirs: compiled the same way.
+function(cordon_precompile target kind)
+  if(NOT CORDON_PRECOMPILE)
+    return()
+  endif()
+  get_property(maker GLOBAL PROPERTY CORDON_PRECOMPILED_${kind})
+  if(maker)
+    target_precompile_headers(${target} REUSE_FROM ${maker})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    set_property(GLOBAL PROPERTY CORDON_PRECOMPILED_${kind} ${target})
+  endif()
+endfunction()
+
+# Where tests find their data. Not a macro: a path in a compiler's command keeps ccache from sharing the file between
+# two checkouts.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/source_directory.cc @ONLY CONTENT
+     "namespace cordon {\nextern const char* const source_directory;\nconst char* const source_directory = \"@CMAKE_SOURCE_DIR@\";\n}\n")
+add_library(cordon_source_directory STATIC ${CMAKE_BINARY_DIR}/source_directory.cc)
+
+# Test files of a folder as one program.
+function(cordon_unit_tests name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${ARG_LIBRARIES} cordon_source_directory
+                        GTest::gtest_main GTest::gmock)
+  cordon_precompile(${name}_test TESTS ${CORDON_TEST_HEADERS})
+  add_dependencies(unit_tests ${name}_test)
+  gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit TIMEOUT 120)
+endfunction()
+
 function(cordon_layer name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;PRIVATE_LIBRARIES;TEST_LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
@@ -20,12 +57,9 @@ function(cordon_layer name)
   set_property(GLOBAL APPEND PROPERTY CORDON_LAYERS cordon_${name})
   target_link_libraries(cordon_${name} PUBLIC ${depends} fmt::fmt ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
 
+  cordon_precompile(cordon_${name} LIBRARIES ${CORDON_COMMON_HEADERS})
+
   if(tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE cordon_${name} ${ARG_TEST_LIBRARIES} GTest::gtest_main GTest::gmock)
-    target_compile_definitions(${name}_test PRIVATE CORDON_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    add_dependencies(unit_tests ${name}_test)
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS unit TIMEOUT 120)
+    cordon_unit_tests(${name} SOURCES ${tests} LIBRARIES cordon_${name} ${ARG_TEST_LIBRARIES})
   endif()
 endfunction()

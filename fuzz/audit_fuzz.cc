@@ -59,7 +59,7 @@ void secrets(std::string_view text) {
 void written(std::string_view text) {
   std::string json;
   append_json(json, text);
-  const Json read = Json::parse(json, nullptr, false);
+  const Json read = parse_json(json);
   must(read.is_string());
   if (is_utf8(text)) must(read.get<std::string>() == text);
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/json.h"
 #include "base/json5.h"
 
 namespace {

@@ -1,10 +1,12 @@
 // cordon allowlist: commands that run without being asked about.
 #include "policy/allowlist.h"
+#include "base/json.h"
 
 #include <unistd.h>
 
 #include <iostream>
 
+#include "app/changes.h"
 #include "app/presence.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -45,6 +47,8 @@ Result<int> add(const GlobalOptions& global, const Options& options) {
       TRY(prove_presence(global, options.presence,
                          "Let '" + visible(options.pattern, Lines::escape) + "' run without asking from now on?"));
   entry.added_by = TRY(user_name()) + " (" + approve::name_of(presence) + ")";
+  CHECK_OK(record_change(global, RecordKind::policy_changed, "allowlist add: " + options.pattern,
+                         {{"presence", approve::name_of(presence)}, {"reason", options.reason.substr(0, 1024)}}));
   CHECK_OK(policy::AllowlistStore(TRY(state_directory(global))).add(std::move(entry)));
   if (global.json) {
     std::cout << Json{{"success", true}, {"pattern", options.pattern}, {"message", "Pattern added to allowlist"}}.dump(
@@ -57,6 +61,7 @@ Result<int> add(const GlobalOptions& global, const Options& options) {
 }
 
 Result<int> remove(const GlobalOptions& global, const Options& options) {
+  CHECK_OK(record_change(global, RecordKind::policy_changed, "allowlist remove: " + options.pattern, {}));
   CHECK_OK(policy::AllowlistStore(TRY(state_directory(global))).remove(options.pattern));
   if (global.json) {
     std::cout
@@ -130,28 +135,35 @@ Result<int> test(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_allowlist(CommandLine& line) {
-  CLI::App& verb = line.verb("allowlist", "Commands that run without being asked about");
-  verb.require_subcommand(1);
+  const Verb verb = line.verb("allowlist", "Commands that run without being asked about");
+  verb.require_part();
   const auto options = std::make_shared<Options>();
 
-  CLI::App& add_verb =
+  const Verb add_verb =
       CommandLine::part(verb, "add", "Add a pattern: words from the start of a command, e.g. 'cargo build'");
-  add_verb.add_option("PATTERN", options->pattern, "Words in order; * at the end or inside a word")->required();
-  add_verb.add_option("--reason", options->reason, "Why, for whoever reads the list");
-  add_verb.add_option("--expires", options->expires, "Until then, or for that long")->type_name("TIME");
+  add_verb.add_option("PATTERN", options->pattern, "Words in order; * at the end or inside a word").required();
+  add_verb.add_option("--reason", options->reason, "Why, for whoever reads the list").type_name("TEXT");
+  add_verb.add_option("--expires", options->expires, "Until then, or for that long").type_name("TIME");
   add_verb.add_flag("--still-ask", options->still_ask, "List and show it, but keep asking");
   add_presence_options(add_verb, options->presence);
+  add_verb.example("sandbox-allowlist add 'cargo build' --reason 'builds only' --expires 30d");
+  add_verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(add_verb, [&line, options] { return finish(add(line.global(), *options)); });
 
-  CLI::App& remove_verb = CommandLine::part(verb, "remove", "Remove a pattern");
-  remove_verb.add_option("PATTERN", options->pattern, "Exactly as listed")->required();
+  const Verb remove_verb = CommandLine::part(verb, "remove", "Remove a pattern");
+  remove_verb.add_option("PATTERN", options->pattern, "Exactly as listed").required();
+  remove_verb.example("sandbox-allowlist remove 'cargo build'");
   line.does(remove_verb, [&line, options] { return finish(remove(line.global(), *options)); });
 
-  CLI::App& list_verb = CommandLine::part(verb, "list", "List the patterns");
+  const Verb list_verb = CommandLine::part(verb, "list", "List the patterns");
+  list_verb.example("sandbox-allowlist list --json");
   line.does(list_verb, [&line] { return finish(list(line.global())); });
 
-  CLI::App& test_verb = CommandLine::part(verb, "test", "Say which entry, if any, covers a command (exit 0 or 1)");
-  test_verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)")->required();
+  const Verb test_verb = CommandLine::part(verb, "test", "Say which entry, if any, covers a command");
+  test_verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)").required();
+  test_verb.example("sandbox-allowlist test 'cargo build --release'");
+  test_verb.exits(0, "covered");
+  test_verb.exits(1, "not covered");
   line.does(test_verb, [&line, options] { return finish(test(line.global(), *options)); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "app/changes.h"
 #include "app/presence.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
@@ -25,8 +26,11 @@ Result<void> set_passphrase(const approve::ApproverStore& store) {
 
 Result<int> init(const GlobalOptions& global, const Options& options) {
   const approve::ApproverStore store(TRY(state_directory(global)));
+  if (!global.agent.empty()) return fail(Fault::denied, "an agent cannot make itself an approver");
   // Replacing an approver takes the power from who has it, so that one must agree.
   if (TRY(store.read())) TRY(prove_presence(global, options.presence, "Replace the approver?"));
+  CHECK_OK(record_change(global, RecordKind::config_changed,
+                         options.unattended ? "approver init: a token" : "approver init: a passphrase", {}));
   if (options.unattended) {
     const std::string token = TRY(store.make_token());
     if (global.json)
@@ -36,7 +40,6 @@ Result<int> init(const GlobalOptions& global, const Options& options) {
     if (!global.quiet) std::cerr << "Keep this token where no agent can read it. It is not shown again.\n";
     return exit_code::done;
   }
-  if (!global.agent.empty()) return fail(Fault::denied, "an agent cannot make itself an approver");
   CHECK_OK(set_passphrase(store));
   std::cerr << "Set. From now on approving and loosening ask for this passphrase.\n";
   return exit_code::done;
@@ -55,15 +58,18 @@ Result<int> status(const GlobalOptions& global) {
 }  // namespace
 
 void define_approver(CommandLine& line) {
-  CLI::App& verb = line.verb("approver", "Set who may approve and loosen");
-  verb.require_subcommand(1);
+  const Verb verb = line.verb("approver", "Set who may approve and loosen");
+  verb.require_part();
   const auto options = std::make_shared<Options>();
-  CLI::App& init_verb = CommandLine::part(verb, "init", "Set a passphrase, asked for from then on");
+  const Verb init_verb = CommandLine::part(verb, "init", "Set a passphrase, asked for from then on");
   init_verb.add_flag("--unattended", options->unattended,
                      "Print a token once instead, for set-up scripts and services");
   add_presence_options(init_verb, options->presence);
+  init_verb.example("cordon approver init");
+  init_verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(init_verb, [&line, options] { return finish(init(line.global(), *options)); });
-  CLI::App& status_verb = CommandLine::part(verb, "status", "Say whether an approver is set");
+  const Verb status_verb = CommandLine::part(verb, "status", "Say whether an approver is set");
+  status_verb.example("cordon approver status");
   line.does(status_verb, [&line] { return finish(status(line.global())); });
 }
 

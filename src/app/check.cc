@@ -6,6 +6,7 @@
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "guard/judge.h"
 
@@ -65,7 +66,7 @@ Result<Json> judge_line(const std::string& line, const Surroundings& base) {
   Surroundings here = base;
   std::string command = line;
   if (line.starts_with("{")) {
-    const Json json = Json::parse(line, nullptr, false);
+    const Json json = parse_json(line);
     // A command may begin with a brace too: only an object with a command in it is one of ours.
     if (json.is_object() && json.contains("command")) {
       if (!json["command"].is_string()) return fail(Fault::invalid_input, "\"command\" must be a string");
@@ -106,14 +107,18 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_check(CommandLine& line) {
-  CLI::App& verb = line.verb("check", "Say how risky a command is and how it would be decided; nothing runs");
+  const Verb verb = line.verb("check", "Say how risky a command is and how it would be decided; nothing runs");
   const auto options = std::make_shared<Options>();
-  verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)")
-      ->type_name("TEXT");
-  verb.add_option("--cwd", options->cwd, "As if started in this directory")->type_name("DIR");
-  verb.add_option("--user", options->user, "As if started by this user")->type_name("NAME");
+  verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)").type_name("TEXT");
+  verb.add_option("--cwd", options->cwd, "As if started in this directory").type_name("DIR");
+  verb.add_option("--user", options->user, "As if started by this user").type_name("NAME");
   verb.add_flag("--text", options->text, "Answer for a person instead of as JSON");
   verb.add_flag("--batch", options->batch, "Read commands (one per line, plain or as JSON objects) from stdin");
+  verb.example("sandbox-check 'rm -rf build'");
+  verb.example("sandbox-check --batch < commands.txt");
+  verb.exits(0, "safe or normal");
+  verb.exits(exit_code::dangerous, "dangerous");
+  verb.exits(exit_code::critical, "critical or disallowed");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

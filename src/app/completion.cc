@@ -8,26 +8,19 @@ namespace cordon::app {
 
 namespace {
 
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); });
-}
-
-std::vector<std::string> flags_of(const CLI::App& app) {
+std::vector<std::string> flags_of(const VerbShape& verb) {
   std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
-  }
+  for (const OptionShape& option : verb.options)
+    for (std::string& flag : option.flags()) flags.push_back(std::move(flag));
   return flags;
 }
 
 /// "cordon", "cordon config", "cordon config check" … with the words that may follow each.
-void collect(const CLI::App& app, const std::string& path, std::map<std::string, std::vector<std::string>>& follow) {
+void collect(const VerbShape& verb, const std::string& path, std::map<std::string, std::vector<std::string>>& follow) {
   std::vector<std::string>& words = follow[path];
-  for (const CLI::App* verb : verbs_of(app)) words.push_back(verb->get_name());
-  for (std::string& flag : flags_of(app)) words.push_back(std::move(flag));
-  for (const CLI::App* verb : verbs_of(app)) collect(*verb, path + " " + verb->get_name(), follow);
+  for (const VerbShape& part : verb.parts) words.push_back(part.name);
+  for (std::string& flag : flags_of(verb)) words.push_back(std::move(flag));
+  for (const VerbShape& part : verb.parts) collect(part, path + " " + part.name, follow);
 }
 
 std::string single_quoted(std::string_view text) {
@@ -36,7 +29,7 @@ std::string single_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-void write_bash(const CLI::App& root) {
+void write_bash(const VerbShape& root) {
   std::map<std::string, std::vector<std::string>> follow;
   collect(root, "cordon", follow);
   std::cout << "# bash completion for cordon\n"
@@ -79,75 +72,69 @@ std::string zsh_escaped(std::string_view text) {
   return escaped;
 }
 
-void write_zsh_arguments(const CLI::App& app, const CLI::App& root) {
-  std::vector<const CLI::App*> levels = {&app};
-  if (&app != &root) levels.push_back(&root);
-  for (const CLI::App* level : levels) {
-    for (const CLI::Option* option : level->get_options()) {
-      if (option->get_group().empty()) continue;
-      std::vector<std::string> names;
-      for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-      const bool takes_value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
-      for (const std::string& name : names) {
-        std::cout << " \\\n    '" << name << '[' << zsh_escaped(option->get_description()) << ']'
-                  << (takes_value ? ":" + zsh_escaped(option->get_type_name()) + ":_files" : "") << '\'';
+void write_zsh_arguments(const VerbShape& verb, const VerbShape& root) {
+  std::vector<const VerbShape*> levels = {&verb};
+  if (&verb != &root) levels.push_back(&root);
+  for (const VerbShape* level : levels) {
+    for (const OptionShape& option : level->options) {
+      for (const std::string& flag : option.flags()) {
+        std::cout << " \\\n    '" << flag << '[' << zsh_escaped(option.description) << ']'
+                  << (option.takes_value ? ":" + zsh_escaped(option.type_name) + ":_files" : "") << '\'';
       }
     }
   }
 }
 
-void write_zsh_function(const CLI::App& app, const CLI::App& root, const std::string& name) {
-  const auto verbs = verbs_of(app);
+void write_zsh_function(const VerbShape& verb, const VerbShape& root, const std::string& name) {
   std::cout << "_" << name << "() {\n  local line state\n  _arguments -C";
-  write_zsh_arguments(app, root);
-  if (verbs.empty()) {
+  write_zsh_arguments(verb, root);
+  if (verb.parts.empty()) {
     std::cout << " \\\n    '*:argument:_files'\n}\n";
     return;
   }
   std::cout << " \\\n    '1: :->verb' '*:: :->rest'\n  case $state in\n    verb) local -a verbs=(";
-  for (const CLI::App* verb : verbs) {
-    std::cout << "\n      '" << verb->get_name() << ':' << zsh_escaped(verb->get_description()) << '\'';
+  for (const VerbShape& part : verb.parts) {
+    std::cout << "\n      '" << part.name << ':' << zsh_escaped(part.description) << '\'';
   }
   std::cout << ")\n      _describe verb verbs ;;\n    rest) case $line[1] in\n";
-  for (const CLI::App* verb : verbs) {
-    std::cout << "      " << verb->get_name() << ") _" << name << '_' << verb->get_name() << " ;;\n";
+  for (const VerbShape& part : verb.parts) {
+    std::cout << "      " << part.name << ") _" << name << '_' << part.name << " ;;\n";
   }
   std::cout << "    esac ;;\n  esac\n}\n";
-  for (const CLI::App* verb : verbs) write_zsh_function(*verb, root, name + "_" + verb->get_name());
+  for (const VerbShape& part : verb.parts) write_zsh_function(part, root, name + "_" + part.name);
 }
 
-void write_zsh(const CLI::App& root) {
+void write_zsh(const VerbShape& root) {
   std::cout << "#compdef cordon\n";
   write_zsh_function(root, root, "cordon");
   std::cout << "_cordon \"$@\"\n";
 }
 
-void write_fish_options(const CLI::App& app, const std::string& condition) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty() || (option->get_snames().empty() && option->get_lnames().empty())) continue;
+void write_fish_options(const VerbShape& verb, const std::string& condition) {
+  for (const OptionShape& option : verb.options) {
+    if (option.flags().empty()) continue;
     std::cout << "complete -c cordon" << (condition.empty() ? "" : " -n " + single_quoted(condition));
-    for (const std::string& name : option->get_snames()) std::cout << " -s " << name;
-    for (const std::string& name : option->get_lnames()) std::cout << " -l " << name;
-    if (option->get_expected_max() > 0 && option->get_type_size_max() > 0) std::cout << " -r";
-    std::cout << " -d " << single_quoted(option->get_description()) << '\n';
+    for (const std::string& name : option.short_names) std::cout << " -s " << name;
+    for (const std::string& name : option.long_names) std::cout << " -l " << name;
+    if (option.takes_value) std::cout << " -r";
+    std::cout << " -d " << single_quoted(option.description) << '\n';
   }
 }
 
-void write_fish_verbs(const CLI::App& app, const std::string& seen) {
+void write_fish_verbs(const VerbShape& verb, const std::string& seen) {
   std::string others;
-  for (const CLI::App* verb : verbs_of(app)) others += " " + verb->get_name();
+  for (const VerbShape& part : verb.parts) others += " " + part.name;
   const std::string here = (seen.empty() ? "" : "__fish_seen_subcommand_from " + seen + "; and ") +
                            "not __fish_seen_subcommand_from" + others;
-  for (const CLI::App* verb : verbs_of(app)) {
-    std::cout << "complete -c cordon -n " << single_quoted(here) << " -f -a " << verb->get_name() << " -d "
-              << single_quoted(verb->get_description()) << '\n';
-    write_fish_options(*verb, "__fish_seen_subcommand_from " + verb->get_name());
-    if (!verbs_of(*verb).empty()) write_fish_verbs(*verb, verb->get_name());
+  for (const VerbShape& part : verb.parts) {
+    std::cout << "complete -c cordon -n " << single_quoted(here) << " -f -a " << part.name << " -d "
+              << single_quoted(part.description) << '\n';
+    write_fish_options(part, "__fish_seen_subcommand_from " + part.name);
+    if (!part.parts.empty()) write_fish_verbs(part, part.name);
   }
 }
 
-void write_fish(const CLI::App& root) {
+void write_fish(const VerbShape& root) {
   std::cout << "# fish completion for cordon\n";
   write_fish_options(root, "");
   write_fish_verbs(root, "");
@@ -156,13 +143,14 @@ void write_fish(const CLI::App& root) {
 }  // namespace
 
 void define_completion(CommandLine& line) {
-  CLI::App& verb = line.verb("completion", "Print the completion script for your shell");
+  const Verb verb = line.verb("completion", "Print the completion script for your shell");
   const auto shell = std::make_shared<std::string>();
-  verb.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb.add_option("SHELL", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
+  verb.example("source <(cordon completion bash)");
   line.does(verb, [&line, shell] {
-    if (*shell == "bash") write_bash(line.root());
-    if (*shell == "zsh") write_zsh(line.root());
-    if (*shell == "fish") write_fish(line.root());
+    if (*shell == "bash") write_bash(line.shape());
+    if (*shell == "zsh") write_zsh(line.shape());
+    if (*shell == "fish") write_fish(line.shape());
     return exit_code::done;
   });
 }

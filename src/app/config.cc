@@ -114,14 +114,16 @@ Result<int> show(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_config(CommandLine& line) {
-  CLI::App& verb = line.verb("config", "Look at the settings");
-  verb.require_subcommand(1);
+  const Verb verb = line.verb("config", "Look at the settings");
+  verb.require_part();
   const auto options = std::make_shared<Options>();
-  CLI::App& check_verb = CommandLine::part(verb, "check", "Read every settings file and say what is wrong");
+  const Verb check_verb = CommandLine::part(verb, "check", "Read every settings file and say what is wrong");
+  check_verb.example("cordon config check --workspace ~/project");
   line.does(check_verb, [&line] { return finish(check(line.global())); });
-  CLI::App& show_verb = CommandLine::part(verb, "show", "Print the settings that files say");
+  const Verb show_verb = CommandLine::part(verb, "show", "Print the settings that files say");
   show_verb.add_flag("--effective", options->effective, "All settings that count, defaults too");
   show_verb.add_flag("--origin", options->origin, "With the file and line of each");
+  show_verb.example("cordon config show --effective --origin");
   line.does(show_verb, [&line, options] { return finish(show(line.global(), *options)); });
 }
 

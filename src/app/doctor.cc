@@ -49,8 +49,11 @@ Result<int> run(const GlobalOptions& global) {
 }  // namespace
 
 void define_doctor(CommandLine& line) {
-  CLI::App& verb =
+  const Verb verb =
       line.verb("doctor", "Try every step of isolation on this machine and say how to get what is missing");
+  verb.example("cordon doctor --json");
+  verb.exits(0, "all that is needed is there");
+  verb.exits(1, "something needed is missing");
   line.does(verb, [&line] { return finish(run(line.global())); });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "app/changes.h"
 #include "app/presence.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -78,9 +79,12 @@ Result<void> choose(const Options& options, bool ask, config::TemplateFacts& fac
   return {};
 }
 
-Result<void> trust_own(const config::Sources& sources, const std::string& written) {
+Result<void> trust_own(const GlobalOptions& global, const config::Sources& sources, const std::string& written) {
   for (const config::TrustPreview& preview : TRY(config::preview_trust(sources))) {
-    if (preview.bytes == written) return config::trust(sources, preview, SystemClock().now());
+    if (preview.bytes != written) continue;
+    CHECK_OK(record_change(global, RecordKind::policy_changed, "init, trusted: " + preview.file.path,
+                           {{"sha256", preview.file.digest.hex()}}));
+    return config::trust(sources, preview, SystemClock().now());
   }
   return fail(Fault::conflict, "SANDBOX.md was changed while it was written; look at it and run: cordon trust");
 }
@@ -114,7 +118,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
     std::cout << "It is not trusted yet, so it can only tighten. Look at it, then run: cordon trust\n";
     return exit_code::done;
   }
-  CHECK_OK(trust_own(sources, text));
+  CHECK_OK(trust_own(global, sources, text));
   std::cout << "Trusted. See what counts with: cordon config show --effective --origin\n";
   return exit_code::done;
 }
@@ -122,13 +126,15 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_init(CommandLine& line) {
-  CLI::App& verb = line.verb("init", "Write a SANDBOX.md that fits this project, and trust it; never overwrites");
+  const Verb verb = line.verb("init", "Write a SANDBOX.md that fits this project, and trust it; never overwrites");
   const auto options = std::make_shared<Options>();
   verb.add_flag("--print", options->print, "Print it instead of writing it");
   verb.add_flag("--with-toolchains", options->toolchains, "Bind the toolchains found under your home, read-only");
   verb.add_option("--with-preset", options->presets, "Open the network to this registry (npm, pip, apt, cargo, git)")
-      ->type_name("NAME");
+      .type_name("NAME");
   add_presence_options(verb, options->presence);
+  verb.example("cordon init --with-toolchains --with-preset npm");
+  verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

@@ -22,39 +22,45 @@ std::string roff(std::string_view text) {
   return escaped;
 }
 
-bool shown(const CLI::Option* option) { return !option->get_group().empty(); }
-
-std::string spelled(const CLI::Option* option) {
+std::string spelled(const OptionShape& option) {
   std::string names;
-  for (const std::string& name : option->get_snames()) names += (names.empty() ? "-" : ", -") + name;
-  for (const std::string& name : option->get_lnames()) names += (names.empty() ? "--" : ", --") + name;
-  if (names.empty()) return option->get_name(true);
-  if (option->get_expected_max() > 0 && option->get_type_size_max() > 0) names += " " + option->get_type_name();
-  return names;
+  for (const std::string& flag : option.flags()) names += (names.empty() ? "" : ", ") + flag;
+  if (names.empty()) return option.argument;
+  return option.takes_value ? names + " " + option.type_name : names;
 }
 
-void write_options(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (!shown(option)) continue;
-    std::cout << ".TP\n.B " << roff(spelled(option)) << '\n' << roff(option->get_description()) << '\n';
+void write_options(const VerbShape& verb) {
+  for (const OptionShape& option : verb.options) {
+    std::cout << ".TP\n.B " << roff(spelled(option)) << '\n' << roff(option.description) << '\n';
   }
 }
 
-void write_verbs(const CLI::App& app, const std::string& path) {
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); })) {
-    const std::string name = path + " " + verb->get_name();
-    std::cout << ".SS " << roff(name) << '\n' << roff(verb->get_description()) << ".\n";
-    write_options(*verb);
-    write_verbs(*verb, name);
+void write_notes(const VerbShape& verb) {
+  for (const auto& [code, meaning] : verb.exits) {
+    std::cout << ".TP\nexits " << code << '\n' << roff(meaning) << '\n';
+  }
+  if (verb.examples.empty()) return;
+  std::cout << ".PP\nExample:\n.PP\n.nf\n.RS\n";
+  for (const std::string& example : verb.examples) std::cout << roff(example) << '\n';
+  std::cout << ".RE\n.fi\n";
+}
+
+void write_verbs(const VerbShape& verb, const std::string& path) {
+  for (const VerbShape& part : verb.parts) {
+    const std::string name = path + " " + part.name;
+    std::cout << ".SS " << roff(name) << '\n' << roff(part.description) << ".\n";
+    write_options(part);
+    write_notes(part);
+    write_verbs(part, name);
   }
 }
 
-int run(const CLI::App& root) {
+int run(const VerbShape& root) {
   std::cout << ".TH CORDON 1 \"\" \"cordon " CORDON_VERSION "\" \"User Commands\"\n"
             << ".SH NAME\ncordon \\- " << roff("judge, approve, isolate and record what AI agents run") << '\n'
             << ".SH SYNOPSIS\n.B cordon\n[OPTIONS] VERB [ARGUMENTS]\n"
             << ".SH DESCRIPTION\n"
-            << roff(root.get_description()) << '\n'
+            << roff(root.description) << '\n'
             << ".SH OPTIONS\nThese stand before or after the verb.\n";
   write_options(root);
   std::cout << ".SH VERBS\n";
@@ -74,8 +80,9 @@ int run(const CLI::App& root) {
 }  // namespace
 
 void define_manual(CommandLine& line) {
-  CLI::App& verb = line.verb("manual", "Print the manual page (roff; try: cordon manual | man -l -)");
-  line.does(verb, [&line] { return run(line.root()); });
+  const Verb verb = line.verb("manual", "Print the manual page (roff)");
+  verb.example("cordon manual | man -l -");
+  line.does(verb, [&line] { return run(line.shape()); });
 }
 
 }  // namespace cordon::app

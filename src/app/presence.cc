@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <signal.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "app/terminal.h"
@@ -23,18 +25,40 @@ Result<sys::Fd> open_terminal() {
   return terminal;
 }
 
+volatile sig_atomic_t interrupted = 0;
+
 Result<std::string> read_line(const sys::Fd& terminal) {
   std::string line;
   char c = 0;
   while (line.size() < 1024) {
     const ssize_t count = ::read(terminal.get(), &c, 1);
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EINTR && interrupted == 0) continue;
     if (count <= 0) return fail(Fault::denied, "no answer");
     if (c == '\n') return line;
     line += c;
   }
   return fail(Fault::invalid_input, "the answer is too long");
 }
+
+/// While a secret is typed, ^C ends the question and not us: the terminal must get its echo back first.
+class Interruptible {
+ public:
+  Interruptible() {
+    interrupted = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &action, &before_[i]);
+  }
+  ~Interruptible() {
+    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  static constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, 3> before_{};
+};
 
 class EchoOff {
  public:
@@ -69,24 +93,29 @@ Result<approve::Presence> check_secret(const approve::Approver& approver, std::s
 
 }  // namespace
 
-void add_presence_options(CLI::App& verb, PresenceOptions& options) {
+void add_presence_options(const Verb& verb, PresenceOptions& options) {
   verb.add_option("--token-file", options.token_file, "File with the approver's token (else CORDON_APPROVER_TOKEN)")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 Result<std::string> ask_secret(const std::string& prompt) {
   const sys::Fd terminal = TRY(open_terminal());
   CHECK_OK(sys::write_all(terminal, "/dev/tty", prompt));
+  const Interruptible interruptible;
   const EchoOff quiet(terminal.get());
   auto line = read_line(terminal);
   CHECK_OK(sys::write_all(terminal, "/dev/tty", "\n"));
   return line;
 }
 
-Result<bool> ask_yes(const std::string& question) {
+Result<std::string> ask_line(const std::string& prompt) {
   const sys::Fd terminal = TRY(open_terminal());
-  CHECK_OK(sys::write_all(terminal, "/dev/tty", visible(question, Lines::keep) + " [y/N] "));
-  const std::string answer = to_lower(trim(TRY(read_line(terminal))));
+  CHECK_OK(sys::write_all(terminal, "/dev/tty", visible(prompt, Lines::keep)));
+  return read_line(terminal);
+}
+
+Result<bool> ask_yes(const std::string& question) {
+  const std::string answer = to_lower(trim(TRY(ask_line(question + " [y/N] "))));
   return answer == "y" || answer == "yes";
 }
 

@@ -12,7 +12,7 @@ namespace cordon::app {
 struct PresenceOptions {
   std::string token_file;  // --token-file; else CORDON_APPROVER_TOKEN
 };
-void add_presence_options(CLI::App& verb, PresenceOptions& options);
+void add_presence_options(const Verb& verb, PresenceOptions& options);
 
 /// Proves presence or fails with Fault::denied and what to do. `question` is what a person confirms with y/N where
 /// that is enough: at a terminal, not on behalf of an agent, and with no approver set.
@@ -21,6 +21,8 @@ Result<approve::Presence> prove_presence(const GlobalOptions& global, const Pres
 
 /// Reads a line from the controlling terminal without showing it.
 Result<std::string> ask_secret(const std::string& prompt);
+/// A line typed on the controlling terminal.
+Result<std::string> ask_line(const std::string& prompt);
 /// Nothing but y or yes is a yes.
 Result<bool> ask_yes(const std::string& question);
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/presence.h"
+#include "base/json.h"
 #include "config/bind.h"
 
 namespace cordon::app {

@@ -6,7 +6,7 @@
 
 #include "app/command_line.h"
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "config/load.h"
 #include "guard/judge.h"

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/changes.h"
 #include "app/presence.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "config/bind.h"
 #include "config/preset.h"
@@ -82,10 +84,11 @@ Result<std::vector<config::TrustPreview>> wanted(const config::Sources& sources,
   return previews;
 }
 
-Result<int> forget(const config::Sources& sources, const Options& options) {
+Result<int> forget(const GlobalOptions& global, const config::Sources& sources, const Options& options) {
   const auto previews = TRY(wanted(sources, options.file));
   const config::TrustStore store(sources.state_dir);
   for (const config::TrustPreview& preview : previews) {
+    CHECK_OK(record_change(global, RecordKind::policy_changed, "trust --forget: " + preview.file.path, {}));
     if (TRY(store.remove(preview.file.path))) std::cout << preview.file.path << ": no longer trusted\n";
   }
   return exit_code::done;
@@ -107,7 +110,7 @@ Result<void> refresh_presets(const GlobalOptions& global, const config::Sources&
 
 Result<int> run(const GlobalOptions& global, const Options& options) {
   const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
-  if (options.forget) return forget(sources, options);
+  if (options.forget) return forget(global, sources, options);
   auto previews = TRY(wanted(sources, options.file));
   std::erase_if(previews, [](const auto& preview) { return preview.file.state == config::SourceFile::State::trusted; });
   if (global.json) {
@@ -131,6 +134,8 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   CHECK_OK(refresh_presets(global, sources));
   const Time now = SystemClock().now();
   for (const auto& preview : previews) {
+    CHECK_OK(record_change(global, RecordKind::policy_changed, "trust: " + preview.file.path,
+                           {{"sha256", preview.file.digest.hex()}, {"presence", approve::name_of(proven)}}));
     CHECK_OK(config::trust(sources, preview, now));
     if (!global.quiet && !global.json) std::cout << preview.file.path << ": trusted\n";
   }
@@ -140,12 +145,14 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void define_trust(CommandLine& line) {
-  CLI::App& verb = line.verb("trust", "Let this workspace's settings files loosen limits, after showing how");
+  const Verb verb = line.verb("trust", "Let this workspace's settings files loosen limits, after showing how");
   const auto options = std::make_shared<Options>();
   verb.add_option("FILE", options->file, "Only this file (default: SANDBOX.md and .cordon/config.json5)");
   verb.add_flag("--yes", options->yes, "Do not ask; needs the approver's token");
   verb.add_flag("--forget", options->forget, "Take trust back");
   add_presence_options(verb, options->presence);
+  verb.example("cordon trust SANDBOX.md");
+  verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(verb, [&line, options] { return finish(run(line.global(), *options)); });
 }
 

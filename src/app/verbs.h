@@ -6,6 +6,12 @@
 namespace cordon::app {
 
 void define_check(CommandLine& line);
+void define_exec(CommandLine& line);
+void define_runs(CommandLine& line);
+void define_mass(CommandLine& line);
+void define_explain(CommandLine& line);
+void define_audit(CommandLine& line);
+void define_queue(CommandLine& line);
 void define_allowlist(CommandLine& line);
 void define_config(CommandLine& line);
 void define_trust(CommandLine& line);

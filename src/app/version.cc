@@ -27,7 +27,8 @@ int run(const GlobalOptions& global) {
 }  // namespace
 
 void define_version(CommandLine& line) {
-  CLI::App& verb = line.verb("version", "Say which Cordon this is");
+  const Verb verb = line.verb("version", "Say which Cordon this is");
+  verb.example("cordon version --json");
   line.does(verb, [&line] { return run(line.global()); });
 }
 

@@ -51,7 +51,7 @@ Result<bool> Approver::accepts(std::string_view secret) const { return TRY(hash_
 Result<std::optional<Approver>> ApproverStore::read() const {
   const auto text = TRY(sys::read_file_if_exists(path(), 4096));
   if (!text) return std::optional<Approver>();
-  const Json json = Json::parse(*text, nullptr, false);
+  const Json json = parse_json(*text);
   std::optional<Approver> approver;
   try {
     approver = from_json(json);

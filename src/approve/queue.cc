@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/text.h"
 #include "sys/file.h"
 
 namespace cordon::approve {
@@ -17,7 +18,8 @@ constexpr const char* schema = R"(
     state TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
     approved_at INTEGER, approved_by TEXT NOT NULL DEFAULT '', notes TEXT NOT NULL DEFAULT '',
     rejected_at INTEGER, rejected_by TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',
-    uses_left INTEGER NOT NULL DEFAULT 0, result TEXT NOT NULL DEFAULT 'null');
+    uses_left INTEGER NOT NULL DEFAULT 0, result TEXT NOT NULL DEFAULT 'null', waiter TEXT NOT NULL DEFAULT '',
+    told INTEGER NOT NULL DEFAULT 0);
   CREATE INDEX IF NOT EXISTS entries_by_state ON entries(state, created_at);
   CREATE INDEX IF NOT EXISTS entries_by_digest ON entries(digest, state);
 )";
@@ -25,7 +27,7 @@ constexpr const char* schema = R"(
 constexpr const char* columns =
     "id, command, risk, reasons, working_dir, user, agent, session, surface, is_agent, digest, plan, state, "
     "created_at, "
-    "expires_at, approved_at, approved_by, notes, rejected_at, rejected_by, reason, uses_left, result";
+    "expires_at, approved_at, approved_by, notes, rejected_at, rejected_by, reason, uses_left, result, waiter";
 
 constexpr std::array state_names = {"pending", "approved", "rejected", "expired", "drifted", "executed", "failed"};
 
@@ -36,9 +38,9 @@ Result<Entry> read_entry(const Statement& row) {
   const auto risk = risk_named(row.text(2));
   const auto state = state_named(row.text(12));
   const auto digest = Digest::from_hex(row.text(10));
-  Json reasons = Json::parse(row.text(3), nullptr, false);
-  Json plan = Json::parse(row.text(11), nullptr, false);
-  Json result = Json::parse(row.text(22), nullptr, false);
+  Json reasons = parse_json(row.text(3));
+  Json plan = parse_json(row.text(11));
+  Json result = parse_json(row.text(22));
   if (!risk || !state || !digest || !reasons.is_array() || plan.is_discarded() || result.is_discarded()) {
     return fail(Fault::corrupt, "queue entry {} is damaged", row.text(0));
   }
@@ -58,6 +60,7 @@ Result<Entry> read_entry(const Statement& row) {
   entry.reason = row.text(20);
   entry.uses_left = row.number(21);
   entry.result = std::move(result);
+  entry.waiter = row.text(23);
   return entry;
 }
 
@@ -70,23 +73,6 @@ Result<std::string> new_id() {
 }
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-/// Presence, and never the agent's own channel.
-Result<void> may_approve(const Entry& entry, const Vote& vote) {
-  if (vote.inside_sandbox) return fail(Fault::denied, "approvals never come from inside a sandbox");
-  if (vote.from_agent) return fail(Fault::denied, "an agent cannot approve; a person must");
-  if (vote.presence == Presence::none) {
-    return fail(Fault::denied, "approving needs a person: the passphrase on a terminal, or the approver's token");
-  }
-  if (entry.request.asker.is_agent && vote.presence == Presence::confirmed) {
-    return fail(
-        Fault::denied,
-        "{} was asked for by an agent, so a y is not enough; set a passphrase (cordon approver init) or give the "
-        "approver's token",
-        entry.id);
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -195,6 +181,30 @@ Result<Entry> Queue::must_be(std::string_view id, State wanted) {
   return entry;
 }
 
+Result<void> Queue::may_approve(const Entry& entry, const Vote& vote) {
+  if (vote.inside_sandbox) return fail(Fault::denied, "approvals never come from inside a sandbox");
+  if (vote.from_agent) return fail(Fault::denied, "an agent cannot approve; a person must");
+  if (vote.presence == Presence::none) {
+    return fail(Fault::denied, "approving needs a person: the passphrase on a terminal, or the approver's token");
+  }
+  if (entry.request.asker.is_agent && vote.presence == Presence::confirmed) {
+    return fail(
+        Fault::denied,
+        "{} was asked for by an agent, so a y is not enough; set a passphrase (cordon approver init) or give the "
+        "approver's token",
+        entry.id);
+  }
+  return {};
+}
+
+Result<void> Queue::may_last(const Vote& vote) const {
+  if (vote.uses < 1 || vote.uses > 1000) return fail(Fault::invalid_input, "an approval is for 1 to 1000 runs");
+  if (vote.lasts && (*vote.lasts <= Duration::zero() || *vote.lasts > limits_.longest_approval)) {
+    return fail(Fault::invalid_input, "an approval lasts at most {}", to_text(limits_.longest_approval));
+  }
+  return {};
+}
+
 Result<Entry> Queue::approve(std::string_view id, const Vote& vote) {
   Transaction transaction = TRY(Transaction::begin(database_));
   const auto pending = must_be(id, State::pending);
@@ -203,7 +213,7 @@ Result<Entry> Queue::approve(std::string_view id, const Vote& vote) {
     return pending;
   }
   CHECK_OK(may_approve(*pending, vote));
-  if (vote.uses < 1 || vote.uses > 1000) return fail(Fault::invalid_input, "an approval is for 1 to 1000 runs");
+  CHECK_OK(may_last(vote));
   Statement update =
       TRY(database_.prepare("UPDATE entries SET state = 'approved', approved_at = ?, approved_by = ?, notes = ?, "
                             "uses_left = ?, expires_at = ? "
@@ -232,7 +242,7 @@ Result<Entry> Queue::reject(std::string_view id, std::string_view by, std::strin
   return entry;
 }
 
-Result<Entry> Queue::redeem(std::string_view id, const Digest& now, const Asker& by) {
+Result<Entry> Queue::redeem(std::string_view id, const Digest& now, const Asker& by, std::string_view difference) {
   Transaction transaction = TRY(Transaction::begin(database_));
   const auto approved = must_be(id, State::approved);
   if (!approved) {
@@ -241,11 +251,11 @@ Result<Entry> Queue::redeem(std::string_view id, const Digest& now, const Asker&
   }
   if (approved->request.asker.user != by.user) return fail(Fault::denied, "{} was asked for by another user", id);
   if (!(approved->request.digest == now)) {
-    Statement drift = TRY(database_.prepare(
-        "UPDATE entries SET state = 'drifted', reason = 'something changed since the approval' WHERE id = ?"));
-    CHECK_OK(drift.bind(id).run());
+    Statement drift = TRY(database_.prepare("UPDATE entries SET state = 'drifted', reason = ? WHERE id = ?"));
+    CHECK_OK(drift.bind(fmt::format("changed since the approval: {}", difference)).bind(id).run());
     CHECK_OK(transaction.commit());
-    return fail(Fault::conflict, "{}: something changed since it was approved, so it needs a new approval", id);
+    return fail(Fault::conflict, "{}: changed since it was approved ({}); ask again for a new approval", id,
+                difference);
   }
   Statement spend =
       TRY(database_.prepare("UPDATE entries SET uses_left = uses_left - 1, state = CASE WHEN uses_left <= 1 THEN "
@@ -278,6 +288,30 @@ Result<void> Queue::conclude(std::string_view id, const Json& result, bool succe
   return update.bind(dump(result)).bind(std::int64_t{succeeded}).bind(id).run();
 }
 
+Result<void> Queue::set_waiter(std::string_view id, std::string_view waiter) {
+  Statement update = TRY(database_.prepare("UPDATE entries SET waiter = ? WHERE id = ?"));
+  return update.bind(waiter).bind(id).run();
+}
+
+Result<void> Queue::clear_waiter(std::string_view id, std::string_view waiter) {
+  Statement update = TRY(database_.prepare("UPDATE entries SET waiter = '' WHERE id = ? AND waiter = ?"));
+  return update.bind(id).bind(waiter).run();
+}
+
+Result<std::vector<Entry>> Queue::untold_expired() {
+  CHECK_OK(expire());
+  const std::string sql = fmt::format("SELECT {} FROM entries WHERE state = 'expired' AND told = 0 LIMIT 100", columns);
+  Statement select = TRY(database_.prepare(sql.c_str()));
+  std::vector<Entry> entries;
+  while (TRY(select.step())) entries.push_back(TRY(read_entry(select)));
+  return entries;
+}
+
+Result<void> Queue::tell(std::string_view id) {
+  Statement update = TRY(database_.prepare("UPDATE entries SET told = 1 WHERE id = ?"));
+  return update.bind(id).run();
+}
+
 Result<std::int64_t> Queue::clear(Duration older_than) {
   CHECK_OK(expire());
   Statement remove =
@@ -288,26 +322,30 @@ Result<std::int64_t> Queue::clear(Duration older_than) {
 
 Json to_json(const Entry& entry) {
   const auto time = [](const std::optional<Time>& t) { return t ? Json(to_rfc3339(*t)) : Json(); };
-  const auto text = [](const std::string& t) { return t.empty() ? Json() : Json(t); };
+  // Commands and paths may hold bytes that are no text; JSON cannot.
+  const auto shown = [](const std::string& t) { return is_utf8(t) ? t : visible(t, Lines::keep); };
+  const auto text = [&](const std::string& t) { return t.empty() ? Json() : Json(shown(t)); };
   const Asker& asker = entry.request.asker;
-  return {
-      {"id", entry.id},
-      {"command", entry.request.command},
-      {"risk_level", name_of(entry.request.risk)},
-      {"risk_reasons", entry.request.reasons},
-      {"context",
-       {{"working_dir", asker.working_dir}, {"user", asker.user}, {"agent", asker.agent}, {"session", asker.session}}},
-      {"status", name_of(entry.state)},
-      {"created_at", to_rfc3339(entry.created_at)},
-      {"expires_at", to_rfc3339(entry.expires_at)},
-      {"approved_at", time(entry.approved_at)},
-      {"approved_by", text(entry.approved_by)},
-      {"notes", text(entry.notes)},
-      {"rejected_at", time(entry.rejected_at)},
-      {"rejected_by", text(entry.rejected_by)},
-      {"reason", text(entry.reason)},
-      {"plan", entry.request.plan},
-      {"result", entry.result}};
+  return {{"id", entry.id},
+          {"command", shown(entry.request.command)},
+          {"risk_level", name_of(entry.request.risk)},
+          {"risk_reasons", entry.request.reasons},
+          {"context",
+           {{"working_dir", shown(asker.working_dir)},
+            {"user", shown(asker.user)},
+            {"agent", shown(asker.agent)},
+            {"session", shown(asker.session)}}},
+          {"status", name_of(entry.state)},
+          {"created_at", to_rfc3339(entry.created_at)},
+          {"expires_at", to_rfc3339(entry.expires_at)},
+          {"approved_at", time(entry.approved_at)},
+          {"approved_by", text(entry.approved_by)},
+          {"notes", text(entry.notes)},
+          {"rejected_at", time(entry.rejected_at)},
+          {"rejected_by", text(entry.rejected_by)},
+          {"reason", text(entry.reason)},
+          {"plan", entry.request.plan},
+          {"result", entry.result}};
 }
 
 }  // namespace cordon::approve

@@ -54,6 +54,7 @@ struct Entry {
   std::string reason;
   std::int64_t uses_left = 0;
   Json result;
+  std::string waiter;  // liveness mark of the asker that waits for the answer and then runs it itself
 };
 
 /// A person's answer.
@@ -71,6 +72,7 @@ struct QueueLimits {
   std::int64_t pending = 1000;
   Duration expiry = std::chrono::minutes(15);          // pending → expired
   Duration approval_expiry = std::chrono::minutes(5);  // approved, never redeemed → expired
+  Duration longest_approval = std::chrono::days(30);   // of the wider grants
 };
 
 class Queue {
@@ -87,16 +89,28 @@ class Queue {
   Result<Entry> find(std::string_view id);
   Result<std::vector<Entry>> list(std::optional<State> state);
 
+  /// Whether this vote could approve the entry: presence, and never the agent's own channel.
+  static Result<void> may_approve(const Entry& entry, const Vote& vote);
+  /// Whether a grant so wide can be given at all.
+  Result<void> may_last(const Vote& vote) const;
   /// One answer wins: the second is told what the first said.
   Result<Entry> approve(std::string_view id, const Vote& vote);
   Result<Entry> reject(std::string_view id, std::string_view by, std::string_view reason);
 
   /// Spends one use. `now` is the digest of the plan frozen again: another one means that something changed since the
-  /// vote, and the entry is drifted for good.
-  Result<Entry> redeem(std::string_view id, const Digest& now, const Asker& by);
+  /// vote, and the entry is drifted for good; `difference` says what.
+  Result<Entry> redeem(std::string_view id, const Digest& now, const Asker& by, std::string_view difference);
   /// An approved entry for this very plan and asker, for a retry that does not name one.
   Result<std::optional<Entry>> approved_for(const Digest& digest, const Asker& asker);
   Result<void> conclude(std::string_view id, const Json& result, bool succeeded);
+  /// The asker stays and runs it itself when the answer comes.
+  Result<void> set_waiter(std::string_view id, std::string_view waiter);
+  /// It stays no longer. Another asker that waits for the same answer is left alone.
+  Result<void> clear_waiter(std::string_view id, std::string_view waiter);
+
+  /// Entries whose expiry has not been written to the audit log yet; asking again returns them again until `tell`.
+  Result<std::vector<Entry>> untold_expired();
+  Result<void> tell(std::string_view id);
 
   /// Never removes pending or approved entries.
   Result<std::int64_t> clear(Duration older_than);

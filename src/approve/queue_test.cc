@@ -40,10 +40,10 @@ TEST_F(QueueTest, AnApprovalIsRedeemedOnce) {
   Queue queue = open();
   const std::string id = queue.submit(request("rm -rf x"))->entry.id;
   EXPECT_TRUE(id.starts_with("cmd_") && id.size() >= 14) << id;
-  EXPECT_FALSE(queue.redeem(id, sha256("rm -rf x"), me())) << "not approved yet";
+  EXPECT_FALSE(queue.redeem(id, sha256("rm -rf x"), me(), "x changed")) << "not approved yet";
   ASSERT_TRUE(queue.approve(id, yes()));
-  ASSERT_TRUE(queue.redeem(id, sha256("rm -rf x"), me()));
-  EXPECT_EQ(queue.redeem(id, sha256("rm -rf x"), me()).error().sentence, "Command is already executed");
+  ASSERT_TRUE(queue.redeem(id, sha256("rm -rf x"), me(), "x changed"));
+  EXPECT_EQ(queue.redeem(id, sha256("rm -rf x"), me(), "x changed").error().sentence, "Command is already executed");
 }
 
 TEST_F(QueueTest, AWiderGrantIsRedeemedAsOftenAsItSays) {
@@ -53,8 +53,8 @@ TEST_F(QueueTest, AWiderGrantIsRedeemedAsOftenAsItSays) {
   vote.uses = 3;
   vote.lasts = 1h;
   ASSERT_TRUE(queue.approve(id, vote));
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.redeem(id, sha256("make"), me())) << i;
-  EXPECT_FALSE(queue.redeem(id, sha256("make"), me()));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.redeem(id, sha256("make"), me(), "x changed")) << i;
+  EXPECT_FALSE(queue.redeem(id, sha256("make"), me(), "x changed"));
 }
 
 TEST_F(QueueTest, ExpiryMeansDenial) {
@@ -65,16 +65,16 @@ TEST_F(QueueTest, ExpiryMeansDenial) {
   const std::string second = queue.submit(request("rm -rf y"))->entry.id;
   ASSERT_TRUE(queue.approve(second, yes()));
   clock_.advance(5min);
-  EXPECT_FALSE(queue.redeem(second, sha256("rm -rf y"), me())) << "an approval that nobody redeems expires too";
+  EXPECT_FALSE(queue.redeem(second, sha256("rm -rf y"), me(), "")) << "an approval that nobody redeems expires too";
 }
 
 TEST_F(QueueTest, WhatChangedSinceTheVoteIsDriftedForGood) {
   Queue queue = open();
   const std::string id = queue.submit(request("./script.sh"))->entry.id;
   ASSERT_TRUE(queue.approve(id, yes()));
-  EXPECT_EQ(queue.redeem(id, sha256("another plan"), me()).error().fault, Fault::conflict);
+  EXPECT_EQ(queue.redeem(id, sha256("another plan"), me(), "x changed").error().fault, Fault::conflict);
   EXPECT_EQ(queue.find(id)->state, State::drifted);
-  EXPECT_FALSE(queue.redeem(id, sha256("./script.sh"), me())) << "changing it back does not help";
+  EXPECT_FALSE(queue.redeem(id, sha256("./script.sh"), me(), "x changed")) << "changing it back does not help";
 }
 
 TEST_F(QueueTest, OneAnswerWins) {
@@ -147,8 +147,8 @@ TEST_F(QueueTest, AnotherUserCannotRedeem) {
   ASSERT_TRUE(queue.approve(id, yes()));
   Asker other = me();
   other.user = "mallory";
-  EXPECT_EQ(queue.redeem(id, sha256("a"), other).error().fault, Fault::denied);
-  EXPECT_TRUE(queue.redeem(id, sha256("a"), me()));
+  EXPECT_EQ(queue.redeem(id, sha256("a"), other, "x changed").error().fault, Fault::denied);
+  EXPECT_TRUE(queue.redeem(id, sha256("a"), me(), "x changed"));
 }
 
 TEST_F(QueueTest, OfManyProcessesExactlyOneRedeems) {
@@ -158,7 +158,7 @@ TEST_F(QueueTest, OfManyProcessesExactlyOneRedeems) {
   for (int p = 0; p < processes; ++p) {
     if (::fork() != 0) continue;
     Queue queue = open();
-    ::_exit(queue.redeem(id, sha256("a"), me()) ? 42 : 0);
+    ::_exit(queue.redeem(id, sha256("a"), me(), "x changed") ? 42 : 0);
   }
   int winners = 0;
   for (int p = 0; p < processes; ++p) {

@@ -35,7 +35,7 @@ class OpenIntents {
 };
 
 AuditRecord recovery_of(const std::string& intent) {
-  const Json line = Json::parse(intent, nullptr, false);
+  const Json line = parse_json(intent);
   const auto text = [&](const char* key) {
     const Json value = line.value(key, Json());
     return value.is_string() ? value.get<std::string>() : std::string();

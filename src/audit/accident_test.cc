@@ -33,7 +33,7 @@ TEST_F(AccidentTest, TornLastLineIsQuarantinedAndRecorded) {
   { Log log = open(); }
   const std::string name = fmt::format("torn/{}.{}", today(), before.size());
   EXPECT_EQ(read(name), torn);
-  const Json last = Json::parse(lines(today()).back());
+  const Json last = parse_json(lines(today()).back());
   EXPECT_EQ(last["kind"], "recovery");
   EXPECT_EQ(last["detail"]["file"], name);
   EXPECT_EQ(last["detail"]["sha256"], sha256(torn).hex());
@@ -75,7 +75,7 @@ TEST_F(AccidentTest, ATornNoteThatWasNotRecordedIsRecordedNextTime) {
   write("torn/2026-02-25.77.new", "left by a writer that died between moving and recording");
   { Log log = open(); }
   EXPECT_TRUE(std::filesystem::exists(path("torn/2026-02-25.77")));
-  EXPECT_EQ(Json::parse(lines(today()).back())["detail"]["file"], "torn/2026-02-25.77");
+  EXPECT_EQ(parse_json(lines(today()).back())["detail"]["file"], "torn/2026-02-25.77");
 }
 
 TEST_F(AccidentTest, FlippedByteInMiddlePoisons) {
@@ -155,7 +155,7 @@ TEST_F(AccidentTest, ADamagedLogIsQuarantinedAndANewOneTellsOfIt) {
   const std::string old_key = read("key.pub");
   std::filesystem::remove(path(file()));
   expect_poisoned();
-  const auto place = quarantine(directory_, clock_, "the disk was exchanged");
+  const auto place = quarantine(directory_, clock_, {"ann", "the disk was exchanged"});
   ASSERT_TRUE(place) << place.error().sentence;
   EXPECT_TRUE(std::filesystem::exists(*place + "/key.pub"));
   Log log = open();
@@ -166,6 +166,38 @@ TEST_F(AccidentTest, ADamagedLogIsQuarantinedAndANewOneTellsOfIt) {
   EXPECT_NE(read("key.pub"), old_key);
   ASSERT_TRUE(log.checkpoint());
   EXPECT_EQ(soundness(), Soundness::good) << first_damage();
+}
+
+TEST_F(AccidentTest, DamageThatOthersFoundStopsAWriterThatIsOpen) {
+  some_runs();
+  Log log = open();
+  run(log, "before");
+  std::string bytes = read(file());
+  bytes[40] ^= 1;
+  write(file(), bytes);
+  ASSERT_TRUE(examine({directory_.string(), std::nullopt, {}, "", ""}));
+  const auto after = log.intend(record("after"), Profile{});
+  ASSERT_FALSE(after);
+  EXPECT_EQ(after.error().fault, Fault::corrupt);
+}
+
+TEST_F(AccidentTest, AWriterThatIsOpenDoesNotWriteIntoTheLogThatReplacedIts) {
+  some_runs();
+  Log log = open();
+  run(log, "before");
+  std::string bytes = read(file());
+  bytes[40] ^= 1;
+  write(file(), bytes);
+  ASSERT_TRUE(examine({directory_.string(), std::nullopt, {}, "", ""}));
+  ASSERT_TRUE(quarantine(directory_, clock_, {"ann", "found by chance"}));
+  EXPECT_FALSE(log.intend(record("after"), Profile{}));
+  EXPECT_FALSE(log.checkpoint());
+  EXPECT_EQ(soundness(), Soundness::good) << first_damage();
+}
+
+TEST_F(AccidentTest, ASoundLogIsNotQuarantined) {
+  some_runs();
+  EXPECT_FALSE(quarantine(directory_, clock_, {"ann", "to hide something"}));
 }
 
 TEST_F(AccidentTest, AFrontierThatIsAbsentOrWrongIsRebuilt) {
@@ -235,20 +267,20 @@ TEST_F(AccidentTest, ARunWhoseProcessDiedIsClosedAsMayHaveRun) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_EQ(status, 0);
   { Log log = open(); }
-  const Json last = Json::parse(lines(today()).back());
+  const Json last = parse_json(lines(today()).back());
   EXPECT_EQ(last["kind"], "recovery");
   EXPECT_EQ(last["status"], "unknown");
   EXPECT_EQ(last["command"], "rm -rf build");
   EXPECT_EQ(last["request"], "r-rm -rf build");
   { Log log = open(); }
-  EXPECT_EQ(Json::parse(lines(today()).back()), last) << "closed twice";
+  EXPECT_EQ(parse_json(lines(today()).back()), last) << "closed twice";
 }
 
 TEST_F(AccidentTest, ARunOfALivingProcessIsLeftAlone) {
   Log living = open();
   ASSERT_TRUE(living.intend(record("sleep 1000"), Profile{}));
   { Log log = open(); }
-  EXPECT_EQ(Json::parse(lines(today()).back())["kind"], "intent");
+  EXPECT_EQ(parse_json(lines(today()).back())["kind"], "intent");
 }
 
 TEST_F(AccidentTest, AfterARestartOfTheMachineEveryOpenRunIsClosed) {
@@ -260,7 +292,7 @@ TEST_F(AccidentTest, AfterARestartOfTheMachineEveryOpenRunIsClosed) {
   std::filesystem::remove_all(path("running"));
   std::filesystem::remove(path("frontier"));
   { Log log = open(); }
-  EXPECT_EQ(Json::parse(lines(today()).back())["kind"], "recovery");
+  EXPECT_EQ(parse_json(lines(today()).back())["kind"], "recovery");
   EXPECT_EQ(soundness(), Soundness::good) << first_damage();
 }
 

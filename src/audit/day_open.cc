@@ -5,7 +5,7 @@
 namespace cordon::audit {
 
 std::optional<Tree> parse_day_open(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = parse_json(line);
   if (!json.is_object() || json.value("kind", Json()) != "day.open") return std::nullopt;
   const Json detail = json.value("detail", Json());
   if (!detail.is_object() || !detail.value("size", Json()).is_number_unsigned()) return std::nullopt;

@@ -227,7 +227,7 @@ TEST_F(DayTest, ANoticeThatNobodySignedExcusesNothing) {
   four_days();
   // Forged by who can write files but has no key: linked and numbered as it must be.
   const auto all = lines("2026-02-28");
-  const Json last = Json::parse(all.back());
+  const Json last = parse_json(all.back());
   const std::string forged = fmt::format(
       R"({{"timestamp":{},"command":"","user":"cordon","status":"deleted","output":"","risk":"","seq":{},"kind":"retention","detail":{{"through":"2026-02-26"}},"prev":"{}"}})",
       last["timestamp"].dump(), last["seq"].get<int>() + 1, leaf_hash(all.back()).hex());
@@ -256,7 +256,7 @@ TEST_F(DayTest, EveryRecordCanBeProvenAndNoOther) {
     ASSERT_TRUE(proof) << proof.error().sentence;
     const auto shown = check_proof(*proof, key);
     ASSERT_TRUE(shown) << shown.error().sentence;
-    EXPECT_EQ(Json::parse(shown->line)["seq"], seq);
+    EXPECT_EQ(parse_json(shown->line)["seq"], seq);
     EXPECT_EQ(shown->index, seq);
   }
   EXPECT_FALSE(log.prove(20));

@@ -8,6 +8,12 @@ namespace cordon::audit {
 
 Result<VerifyReport> examine(const VerifyRequest& request) {
   const sys::Directory directory = TRY(sys::Directory::open(request.directory));
+  // A large log takes seconds, and writers should not wait for it: only what is not plainly sound is looked at again
+  // without a writer in between.
+  if (!TRY(directory.has("damaged"))) {
+    VerifyReport report = verify_log(request);
+    if (report.damage.empty() && !report.open_end) return report;
+  }
   const sys::Fd lock = TRY(directory.open_update("lock", sys::Create::if_absent));
   CHECK_OK(sys::flock(lock, sys::Lock::exclusive, directory.path_of("lock")));
   VerifyReport report = verify_log(request);
@@ -40,19 +46,22 @@ std::vector<std::string> names_to_move(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Result<std::string> quarantine(const std::string& path, const Clock& clock, const std::string& reason) {
+Result<std::string> quarantine(const std::string& path, const Clock& clock, const Answer& answer) {
   const sys::Directory directory = TRY(sys::Directory::open(path));
   const std::string place = fmt::format("quarantine/{}", to_rfc3339(clock.now()));
   AuditRecord record;
   record.kind = RecordKind::config_changed;
-  record.user = "cordon";
+  record.user = answer.by;
   record.status = "quarantined";
   {
     const sys::Fd lock = TRY(directory.open_update("lock", sys::Create::if_absent));
     CHECK_OK(sys::flock(lock, sys::Lock::exclusive, directory.path_of("lock")));
+    if (!TRY(directory.has("damaged"))) {
+      return fail(Fault::invalid_input, "the log is not marked as damaged: `cordon audit verify` says what is wrong");
+    }
     const auto key = TRY(directory.read("key.pub", 4096));
     const auto checkpoint = TRY(directory.read("checkpoint", 4096));
-    record.detail = {{"reason", reason},
+    record.detail = {{"reason", answer.reason},
                      {"moved_to", place},
                      {"old_key", key ? Json(*key) : Json()},
                      {"old_checkpoint", checkpoint ? Json(*checkpoint) : Json()}};

@@ -14,7 +14,12 @@ namespace cordon::audit {
 Result<VerifyReport> examine(const VerifyRequest& request);
 
 /// Answers damage that cannot be undone: moves the whole log to quarantine/TIME, where it still can be verified, and
-/// begins a new one with a key of its own, whose first record tells of the old one and why. Returns where it was moved.
-Result<std::string> quarantine(const std::string& directory, const Clock& clock, const std::string& reason);
+/// begins a new one with a key of its own, whose first record tells of the old one, who did it and why. Returns where
+/// it was moved. Fails when there is no damage to answer.
+struct Answer {
+  std::string by;
+  std::string reason;
+};
+Result<std::string> quarantine(const std::string& directory, const Clock& clock, const Answer& answer);
 
 }  // namespace cordon::audit

@@ -17,7 +17,7 @@ class LineTest : public LogTest {
     EXPECT_TRUE(seq) << seq.error().sentence;
     const auto line = record_line(directory_, *seq);
     EXPECT_LE((*line)->size(), line_limit);
-    return Json::parse(**line);
+    return parse_json(**line);
   }
 };
 
@@ -65,7 +65,7 @@ TEST_F(LineTest, CharactersThatATerminalActsOnAreEscaped) {
   }
   const std::string line = lines(today())[1];
   EXPECT_NE(line.find("a\\u001b[2J\\u202e\\u200b\\u0085z\\n"), std::string::npos) << line;
-  EXPECT_EQ(Json::parse(line)["command"], "a\x1b[2J\u202e\u200b\u0085z\n");
+  EXPECT_EQ(parse_json(line)["command"], "a\x1b[2J\u202e\u200b\u0085z\n");
 }
 
 TEST_F(LineTest, SecretsAreGoneBeforeAnythingIsWritten) {

@@ -35,9 +35,9 @@ Result<Log> Log::open(const std::string& directory, const Clock& clock, LogOptio
 Result<std::uint64_t> Log::write(const AuditRecord& record, Priority priority) {
   const PreparedLine line = TRY(prepare_line(record, state_->redactor));
   CHECK_OK(state_->keep_blobs(line.blobs));
-  Waiter waiter{{&line, priority}};
-  state_->commit(waiter);
-  return waiter.line.seq;
+  PendingLine pending{&line, priority};
+  state_->commit(pending);
+  return pending.seq;
 }
 
 Result<Clearance> Log::intend(AuditRecord record, Profile profile) {
@@ -71,6 +71,13 @@ Result<std::uint64_t> Log::append(const AuditRecord& record) {
 
 Result<void> Log::checkpoint() {
   return state_->alone([&] { return state_->store.checkpoint(); });
+}
+
+Result<std::string> Log::signed_checkpoint() {
+  CHECK_OK(checkpoint());
+  const auto note = TRY(state_->store.directory().read("checkpoint", 4096));
+  if (!note) return fail(Fault::corrupt, "the log has no checkpoint: run `cordon audit verify`");
+  return *note;
 }
 
 std::string Log::verifier_key() const { return state_->store.signer().verifier_key(); }

@@ -51,6 +51,13 @@ class Log {
   Result<void> checkpoint();
   /// Deletes the contents of days before `keep` ago, after writing a notice. Seals stay. Returns the deleted days.
   Result<std::vector<std::string>> retain(Duration keep);
+  /// The same on behalf of a person, whom the notice names.
+  Result<std::vector<std::string>> retain(Duration keep, const std::string& by);
+  /// Removes the texts that record `seq` committed to (its output, its command), after writing who wanted it and why.
+  /// Every proof stays. False when there is nothing to erase.
+  Result<bool> erase(std::uint64_t seq, const std::string& by, const std::string& reason);
+  /// The newest signed state, to be kept elsewhere: see VerifyRequest::against.
+  Result<std::string> signed_checkpoint();
   /// A proof that record `seq` is in the log, which check_proof() and any C2SP tlog-proof reader can check.
   Result<std::string> prove(std::uint64_t seq);
 

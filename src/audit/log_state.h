@@ -11,47 +11,79 @@
 
 namespace cordon::audit {
 
-struct Waiter {
-  PendingLine line;
-  bool done = false;
+/// Records of threads that wait together: one write and one sync for all of them. Shared, so that who is woken may be
+/// gone before who wakes has returned from waking.
+struct Batch {
+  enum State : std::uint32_t {
+    open,    // others may still join
+    vacant,  // the one before is done: whoever is awake first writes this one
+    taken,
+    done,
+  };
+  std::vector<PendingLine*> lines;
+  std::atomic<std::uint32_t> state{open};
 };
 
-/// Threads that wait at the same time share one write and one sync: the first of them does it for all.
 struct Log::State {
   State(Store opened, Redactor made, const Clock& given)
       : store(std::move(opened)), redactor(std::move(made)), clock(given), running(store.directory()) {
     seen = store.tail().tree.size();
   }
 
-  void commit(Waiter& waiter) {
+  /// Returns when `line` is durable, or will never be.
+  void commit(PendingLine& line) {
     std::unique_lock lock(mutex);
-    queue.push_back(&waiter);
-    while (!waiter.done) {
-      if (leading) {
-        changed.wait(lock);
-        continue;
-      }
-      leading = true;
-      std::vector<Waiter*> batch;
-      batch.swap(queue);
-      lock.unlock();
-      std::vector<PendingLine*> lines;
-      lines.reserve(batch.size());
-      for (Waiter* member : batch) lines.push_back(&member->line);
-      const Grown before = grown();
-      store.append(lines);
-      seen = store.tail().tree.size();
-      if (store.poison()) broken = true;
-      const Grown after = grown();
-      lock.lock();
-      for (Waiter* member : batch) member->done = true;
-      leading = false;
-      changed.notify_all();
-      if (before == after) continue;
-      lock.unlock();
-      count_day(before.day);
-      lock.lock();
+    if (!joining) joining = std::make_shared<Batch>();
+    const std::shared_ptr<Batch> batch = joining;
+    batch->lines.push_back(&line);
+    const bool first = !leading;
+    leading = true;
+    lock.unlock();
+    if (!first && !take_or_await(*batch)) return;
+    lead(*batch);
+  }
+
+  /// True: this thread must write the batch. False: it is written.
+  static bool take_or_await(Batch& batch) {
+    for (;;) {
+      std::uint32_t state = batch.state.load();
+      if (state == Batch::done) return false;
+      if (state == Batch::vacant && batch.state.compare_exchange_strong(state, Batch::taken)) return true;
+      batch.state.wait(state);
     }
+  }
+
+  void lead(Batch& batch) {
+    batch.state = Batch::taken;
+    {
+      const std::scoped_lock lock(mutex);
+      joining.reset();
+    }
+    const Grown before = grown();
+    store.append(batch.lines);
+    seen = store.tail().tree.size();
+    if (store.poison()) broken = true;
+    const Grown after = grown();
+    // Before the next begins: who is woken now may still join it.
+    batch.state = Batch::done;
+    batch.state.notify_all();
+    resign();
+    if (before != after) count_day(before.day);
+  }
+
+  /// Leaves the store to who waits for it.
+  void resign() {
+    std::unique_lock lock(mutex);
+    const std::shared_ptr<Batch> next = joining;
+    leading = next != nullptr && waiting_alone == 0;
+    if (!leading) {
+      lock.unlock();
+      resigned.notify_one();
+      return;
+    }
+    lock.unlock();
+    next->state = Batch::vacant;
+    next->state.notify_one();
   }
 
   /// Changes when a day has grown enough for its summary to be brought up to date.
@@ -71,14 +103,15 @@ struct Log::State {
   /// Runs `action` while no other thread uses the store.
   template <class Action>
   auto alone(Action action) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return !leading; });
-    leading = true;
-    lock.unlock();
+    {
+      std::unique_lock lock(mutex);
+      ++waiting_alone;
+      resigned.wait(lock, [&] { return !leading; });
+      --waiting_alone;
+      leading = true;
+    }
     auto result = action();
-    lock.lock();
-    leading = false;
-    changed.notify_all();
+    resign();
     return result;
   }
 
@@ -102,9 +135,10 @@ struct Log::State {
   std::atomic<std::uint64_t> seen{0};  // how many records there were when we last looked
   std::atomic<bool> broken{false};     // the store has failed for good
   std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<Waiter*> queue;
-  bool leading = false;
+  std::condition_variable resigned;
+  std::shared_ptr<Batch> joining;  // what a thread that comes now is written with
+  int waiting_alone = 0;
+  bool leading = false;  // some thread uses the store
 };
 
 }  // namespace cordon::audit

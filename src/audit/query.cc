@@ -1,71 +1,15 @@
 #include "audit/query.h"
 
 #include <algorithm>
-#include <array>
 
+#include "audit/redactor.h"
+#include "audit/sieve.h"
 #include "audit/store.h"
-#include "audit/tail.h"
-#include "audit/verify/line_view.h"
 #include "base/text.h"
 
 namespace cordon::audit {
 
 namespace {
-
-constexpr std::array<std::string_view, 5> quiet_kinds = {"\"intent\"", "\"day.open\"", "\"start\"", "\"stop\"",
-                                                         "\"network\""};
-
-/// A filter made ready for many lines.
-class Sieve {
- public:
-  explicit Sieve(const Filter& filter) : filter_(filter) {
-    const bool glob = filter.command.find_first_of("*?") != std::string::npos;
-    if (!filter.command.empty()) command_ = glob ? filter.command : "*" + filter.command + "*";
-    if (filter.since) since_ = to_rfc3339(*filter.since);
-    if (filter.until) until_ = to_rfc3339(*filter.until);
-    if (filter.risk) risk_ = fmt::format("\"{}\"", name_of(*filter.risk));
-  }
-
-  bool lets_through(std::string_view line) {
-    if (!read_members(line, members_)) return false;
-    const std::string_view time = between_quotes(value_of(members_, "timestamp")).value_or("");
-    if ((!since_.empty() && time < since_) || (!until_.empty() && time >= until_)) return false;
-    const std::string_view kind = value_of(members_, "kind");
-    if (!filter_.every_kind && std::find(quiet_kinds.begin(), quiet_kinds.end(), kind) != quiet_kinds.end()) {
-      return false;
-    }
-    if (!risk_.empty() && value_of(members_, "risk") != risk_) return false;
-    if (!filter_.status.empty() && unescaped(value_of(members_, "status")) != filter_.status) return false;
-    if (!filter_.user.empty() && unescaped(value_of(members_, "user")) != filter_.user) return false;
-    return command_.empty() || matches_glob(command_, unescaped(value_of(members_, "command")));
-  }
-  bool is_before(std::string_view line) const {
-    const auto ends = line_ends(line);
-    return ends && filter_.since && ends->time < *filter_.since;
-  }
-  bool wants_day(const std::string& day) const {
-    return (since_.empty() || day >= since_.substr(0, 10)) && (until_.empty() || day <= until_.substr(0, 10));
-  }
-  /// A kept summary may say that a day holds nothing that is asked for.
-  Result<bool> may_hold(const sys::Directory& directory, const DayReader& day) const {
-    if (!filter_.risk || day.size() < summary_step) return true;
-    return TRY(summary_of(directory, day)).lines_by_risk.contains(name_of(*filter_.risk));
-  }
-
- private:
-  const Filter& filter_;
-  std::string command_;
-  std::string since_;
-  std::string until_;
-  std::string risk_;
-  std::vector<Member> members_;
-};
-
-Result<sys::Directory> open_directory(const std::string& path) {
-  auto directory = sys::Directory::open(path);
-  if (!directory) return fail(Fault::unavailable, "there is no audit log: {}", directory.error().sentence);
-  return directory;
-}
 
 /// Where a blob of this line may be: it is filed by the day on which it was made, which at midnight may be another.
 std::vector<std::string> blob_places(const Json& line, const char* key) {
@@ -81,10 +25,10 @@ std::vector<std::string> blob_places(const Json& line, const char* key) {
 
 }  // namespace
 
-Result<std::vector<Json>> last_records(const std::string& path, const Filter& filter, std::size_t count) {
+Result<std::vector<std::string>> last_lines(const std::string& path, const Filter& filter, std::size_t count) {
   const sys::Directory directory = TRY(open_directory(path));
   Sieve sieve(filter);
-  std::vector<Json> found;
+  std::vector<std::string> found;
   const auto days = days_among(TRY(directory.list()), ".jsonl");
   for (auto day = days.rbegin(); day != days.rend() && found.size() < count; ++day) {
     if (!sieve.wants_day(*day)) continue;
@@ -92,12 +36,20 @@ Result<std::vector<Json>> last_records(const std::string& path, const Filter& fi
     if (!reader || !TRY(sieve.may_hold(directory, *reader))) continue;
     CHECK_OK(reader->backwards([&](std::string_view line, std::uint64_t) {
       if (found.size() == count || sieve.is_before(line)) return Continue::no;
-      if (sieve.lets_through(line)) found.push_back(Json::parse(line, nullptr, false));
+      if (sieve.lets_through(line)) found.emplace_back(line);
       return found.size() == count ? Continue::no : Continue::yes;
     }));
   }
   std::reverse(found.begin(), found.end());
   return found;
+}
+
+Result<std::vector<Json>> last_records(const std::string& path, const Filter& filter, std::size_t count) {
+  std::vector<Json> records;
+  for (const std::string& line : TRY(last_lines(path, filter, count))) {
+    records.push_back(Json::parse(line, nullptr, false));
+  }
+  return records;
 }
 
 Result<std::optional<std::string>> record_line(const std::string& path, std::uint64_t seq) {
@@ -113,6 +65,136 @@ Result<std::optional<std::string>> record_line(const std::string& path, std::uin
   return std::nullopt;
 }
 
+namespace {
+
+/// Looks for the records of one request around one of them.
+class RequestSearch {
+ public:
+  RequestSearch(const sys::Directory& directory, std::string_view line, const std::vector<Member>& members)
+      : directory_(directory), line_(line) {
+    filter_.holds = fmt::format(",\"request\":{}", value_of(members, "request"));
+    filter_.every_kind = true;
+    seq_ = number_of(value_of(members, "seq")).value_or(0);
+    day_ = std::string(between_quotes(value_of(members, "timestamp")).value_or("").substr(0, 10));
+    kind_ = value_of(members, "kind");
+    approved_ = !value_of(members, "approval").empty();
+  }
+
+  Result<std::vector<std::string>> run() {
+    const auto days = days_among(TRY(directory_.list()), ".jsonl");
+    if (!begins(kind_, approved_)) CHECK_OK(look_back(days));
+    std::reverse(found_.begin(), found_.end());
+    found_.emplace_back(line_);
+    if (!ends(kind_)) CHECK_OK(look_ahead(days));
+    return std::move(found_);
+  }
+
+ private:
+  static bool begins(std::string_view kind, bool approved) {
+    return kind == "\"approval.requested\"" || (!approved && (kind == "\"intent\"" || kind == "\"refused\""));
+  }
+  static bool ends(std::string_view kind) {
+    return kind == "\"outcome\"" || kind == "\"recovery\"" || kind == "\"refused\"";
+  }
+
+  Result<void> look_back(const std::vector<std::string>& days) {
+    Sieve sieve(filter_);
+    bool complete = false;
+    const std::string oldest = day_of(*from_rfc3339(day_) - longest_request);
+    for (auto day = days.rbegin(); day != days.rend() && *day >= oldest && !complete; ++day) {
+      const auto reader = *day <= day_ ? TRY(DayReader::open(directory_, *day)) : std::nullopt;
+      if (!reader) continue;
+      CHECK_OK(reader->backwards_from(TRY(reader->offset_of_seq(seq_)), [&](std::string_view other, std::uint64_t) {
+        if (!sieve.lets_through(other)) return Continue::yes;
+        found_.emplace_back(other);
+        complete = begins(sieve.kind(), sieve.approved());
+        return complete ? Continue::no : Continue::yes;
+      }));
+    }
+    return {};
+  }
+
+  Result<void> look_ahead(const std::vector<std::string>& days) {
+    Sieve sieve(filter_);
+    bool complete = false;
+    for (const std::string& day : days) {
+      const auto reader = day >= day_ && !complete ? TRY(DayReader::open(directory_, day)) : std::nullopt;
+      if (!reader) continue;
+      CHECK_OK(reader->forwards(TRY(reader->offset_of_seq(seq_ + 1)), [&](std::string_view other, std::uint64_t) {
+        if (!sieve.lets_through(other)) return Continue::yes;
+        found_.emplace_back(other);
+        complete = ends(sieve.kind());
+        return complete ? Continue::no : Continue::yes;
+      }));
+    }
+    return {};
+  }
+
+  static constexpr std::chrono::hours longest_request{24 * 7};
+
+  const sys::Directory& directory_;
+  std::string_view line_;
+  Filter filter_;
+  std::uint64_t seq_ = 0;
+  std::string day_;
+  std::string_view kind_;
+  bool approved_ = false;
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> records_of_request(const std::string& path, std::string_view line) {
+  const sys::Directory directory = TRY(open_directory(path));
+  std::vector<Member> members;
+  if (!read_members(line, members) || !from_rfc3339(between_quotes(value_of(members, "timestamp")).value_or(""))) {
+    return fail(Fault::corrupt, "this is no record");
+  }
+  if (value_of(members, "request").empty()) return std::vector<std::string>{std::string(line)};
+  return RequestSearch(directory, line, members).run();
+}
+
+namespace {
+
+Result<bool> holds_in_blob(const std::string& path, std::string_view line, const std::string& tag) {
+  if (line.find("_commit\":\"") == std::string_view::npos) return false;
+  const Json record = Json::parse(line, nullptr, false);
+  for (const char* key : {"output_commit", "command_commit"}) {
+    const auto text = TRY(committed_text(path, record, key));
+    if (text && text->find(tag) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> lines_with_secret(const std::string& path, std::string_view secret) {
+  const sys::Directory directory = TRY(open_directory(path));
+  const auto key = TRY(directory.read("redaction.key", 4096));
+  if (!key || key->size() != 65) return fail(Fault::unavailable, "the log has no redaction key: no secret was marked");
+  const std::string tag = TRY(Redactor::create(key->substr(0, 64), {}, {})).tag(secret);
+  std::vector<std::string> found;
+  Result<void> searched;
+  for (const std::string& day : days_among(TRY(directory.list()), ".jsonl")) {
+    const auto reader = TRY(DayReader::open(directory, day));
+    if (!reader) continue;
+    CHECK_OK(reader->forwards(0, [&](std::string_view line, std::uint64_t) {
+      const Result<bool> holds = line.find(tag) != std::string_view::npos ? true : holds_in_blob(path, line, tag);
+      if (holds && *holds) found.emplace_back(line);
+      if (!holds) searched = tl::make_unexpected(holds.error());
+      return holds ? Continue::yes : Continue::no;
+    }));
+    CHECK_OK(searched);
+  }
+  return found;
+}
+
+Result<std::optional<std::string>> known_damage(const std::string& path) {
+  auto text = TRY(TRY(open_directory(path)).read("damaged", 1 << 16));
+  if (text) text->resize(std::min(text->size(), text->find('\n')));
+  return text;
+}
+
 Result<std::optional<std::string>> committed_text(const std::string& path, const Json& line, const char* key) {
   const sys::Directory directory = TRY(open_directory(path));
   for (const std::string& place : blob_places(line, key)) {
@@ -125,6 +207,14 @@ Result<std::optional<std::string>> committed_text(const std::string& path, const
     return content->substr(32);
   }
   return std::nullopt;
+}
+
+Result<bool> has_text(const std::string& path, const Json& line, const char* key) {
+  const sys::Directory directory = TRY(open_directory(path));
+  for (const std::string& place : blob_places(line, key)) {
+    if (TRY(directory.has(place))) return true;
+  }
+  return false;
 }
 
 Result<bool> erase_text(const std::string& path, const Json& line, const char* key) {
@@ -202,73 +292,6 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
-}
-
-std::optional<Format> format_named(std::string_view name) {
-  if (name == "json") return Format::json;
-  if (name == "jsonl") return Format::jsonl;
-  if (name == "csv") return Format::csv;
-  return std::nullopt;
-}
-
-namespace {
-
-constexpr std::array columns = {"timestamp", "command", "user", "status",   "output", "risk",  "seq",
-                                "kind",      "request", "rule", "approval", "exit",   "agent", "session"};
-
-/// A spreadsheet takes a cell that begins like this for a formula and runs it.
-std::string csv_cell(const Json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
-  if (value.is_string() && !text.empty() && std::string_view("=+-@\t\r\n|%").find(text[0]) != std::string_view::npos) {
-    text.insert(0, "'");
-  }
-  std::string cell = "\"";
-  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return cell + "\"";
-}
-
-std::string csv_row(const Json& line) {
-  std::string row;
-  for (const char* column : columns) row += (row.empty() ? "" : ",") + csv_cell(line.value(column, Json()));
-  return row + "\r\n";
-}
-
-std::string csv_head() {
-  std::string row;
-  for (const char* column : columns) row += fmt::format("{}\"{}\"", row.empty() ? "" : ",", column);
-  return row + "\r\n";
-}
-
-std::string exported(Format format, std::string_view line, bool first) {
-  if (format == Format::csv) return csv_row(Json::parse(line, nullptr, false));
-  if (format == Format::jsonl) return std::string(line) + "\n";
-  return (first ? "\n" : ",\n") + std::string(line);
-}
-
-}  // namespace
-
-Result<void> export_records(const std::string& path, const Filter& filter, Format format, const Sink& sink) {
-  const sys::Directory directory = TRY(open_directory(path));
-  Sieve sieve(filter);
-  bool first = true;
-  if (format == Format::json) CHECK_OK(sink("["));
-  if (format == Format::csv) CHECK_OK(sink(csv_head()));
-  for (const std::string& day : days_among(TRY(directory.list()), ".jsonl")) {
-    if (!sieve.wants_day(day)) continue;
-    const auto reader = TRY(DayReader::open(directory, day));
-    if (!reader) continue;
-    const std::uint64_t begin = filter.since ? TRY(reader->offset_of_time(*filter.since)) : 0;
-    Result<void> given;
-    CHECK_OK(reader->forwards(begin, [&](std::string_view line, std::uint64_t) {
-      if (!sieve.lets_through(line)) return Continue::yes;
-      given = sink(exported(format, line, first));
-      first = false;
-      return given ? Continue::yes : Continue::no;
-    }));
-    CHECK_OK(given);
-  }
-  if (format == Format::json) CHECK_OK(sink(first ? "]\n" : "\n]\n"));
-  return {};
 }
 
 }  // namespace cordon::audit

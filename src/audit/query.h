@@ -9,7 +9,7 @@
 
 #include "audit/summary.h"
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "model/audit_record.h"
 
@@ -22,18 +22,31 @@ struct Filter {
   std::optional<Time> until;  // not included
   std::string command;        // a glob: * and ?; without one of them: any command that holds the text
   std::string user;
+  std::string holds;  // bytes that stand in the line as it is written, e.g. the tag of a secret
   /// Intents, day.open, start, stop and network records too.
   bool every_kind = false;
 };
 
-/// The newest records that match, the oldest of them first.
+/// The newest records that match, the oldest of them first; as they stand in the file.
+Result<std::vector<std::string>> last_lines(const std::string& directory, const Filter& filter, std::size_t count);
 Result<std::vector<Json>> last_records(const std::string& directory, const Filter& filter, std::size_t count);
 /// The record's line as it stands in the file; nothing when there is none.
 Result<std::optional<std::string>> record_line(const std::string& directory, std::uint64_t seq);
+/// Every record of the same request: what was asked, decided, begun and how it ended; the oldest first. Looked for from
+/// a week before `line`, which must be a record of the log.
+Result<std::vector<std::string>> records_of_request(const std::string& directory, std::string_view line);
 /// What a commitment in a line (output_commit, command_commit) stands for; nothing once it was erased or deleted.
 Result<std::optional<std::string>> committed_text(const std::string& directory, const Json& line, const char* key);
+/// Whether it is still there.
+Result<bool> has_text(const std::string& directory, const Json& line, const char* key);
 /// Removes the text that a line committed to. Every proof stays as it is.
 Result<bool> erase_text(const std::string& directory, const Json& line, const char* key);
+
+/// Records in whose text, or in what they committed to, this secret was redacted; the oldest first.
+Result<std::vector<std::string>> lines_with_secret(const std::string& directory, std::string_view secret);
+
+/// What was found wrong with the log and not answered yet: then nothing is written to it.
+Result<std::optional<std::string>> known_damage(const std::string& directory);
 
 /// Since the beginning of the day in which `since` lies; without it, all that is there.
 Result<Summary> summarise(const std::string& directory, std::optional<Time> since);

@@ -1,5 +1,7 @@
 #include "audit/query.h"
 
+#include <gmock/gmock.h>
+
 #include "audit/log_fixture.h"
 
 namespace cordon::audit {
@@ -65,7 +67,7 @@ TEST_F(QueryTest, EveryRecordIsFoundByItsNumber) {
   for (std::uint64_t seq = 0; seq < 15; ++seq) {
     const auto line = record_line(directory_, seq);
     ASSERT_TRUE(line && *line) << seq;
-    EXPECT_EQ(Json::parse(**line)["seq"], seq);
+    EXPECT_EQ(parse_json(**line)["seq"], seq);
   }
   EXPECT_EQ(*record_line(directory_, 15), std::nullopt);
 }
@@ -123,7 +125,7 @@ TEST_F(QueryTest, ExportsWhatWasAskedFor) {
     }));
     return all;
   };
-  EXPECT_EQ(Json::parse(exported(Format::json)).size(), 9U);
+  EXPECT_EQ(parse_json(exported(Format::json)).size(), 9U);
   const std::string jsonl = exported(Format::jsonl);
   EXPECT_EQ(std::count(jsonl.begin(), jsonl.end(), '\n'), 9);
   EXPECT_NE(jsonl.find(lines("2026-02-25")[2]), std::string::npos) << "byte for byte";
@@ -157,6 +159,98 @@ TEST(Glob, MatchesWhole) {
   EXPECT_TRUE(matches_glob("*a?c*", "xxabcxx"));
   EXPECT_FALSE(matches_glob("rm", "rm -rf"));
   EXPECT_FALSE(matches_glob("a?", "a"));
+}
+
+TEST_F(QueryTest, OneRequestIsFoundFromAnyOfItsRecordsAcrossDays) {
+  {
+    Log log = open();
+    AuditRecord asked = record("deploy", RecordKind::approval_requested);
+    asked.approval = "cmd_0123456789";
+    ASSERT_TRUE(log.append(asked));
+    run(log, "something else");
+    next_day();
+    asked.kind = RecordKind::approval_decided;
+    ASSERT_TRUE(log.append(asked));
+    ASSERT_TRUE(log.intend(asked, Profile{}));
+    run(log, "another");
+    next_day();
+    ASSERT_TRUE(log.conclude(asked));
+  }
+  Filter filter;
+  filter.every_kind = true;
+  filter.holds = "\"approval\":\"cmd_0123456789\"";
+  const auto asked = last_lines(directory_, filter, 100);
+  ASSERT_TRUE(asked);
+  ASSERT_EQ(asked->size(), 4U);
+  for (const std::string& line : *asked) {
+    const auto found = records_of_request(directory_, line);
+    ASSERT_TRUE(found) << found.error().sentence;
+    EXPECT_EQ(*found, *asked);
+  }
+}
+
+TEST_F(QueryTest, ARecordWithoutARequestIsAlone) {
+  fill();
+  const auto first = record_line(directory_, 0);
+  ASSERT_TRUE(first && *first);
+  EXPECT_THAT(*records_of_request(directory_, **first), ::testing::ElementsAre(**first));
+}
+
+TEST_F(QueryTest, ASecretIsFoundInLinesAndInWhatWasLeftOutOfThem) {
+  const std::string secret = std::string("ghp_") + std::string(36, 'a');
+  {
+    Log log = open();
+    run(log, "curl -H 'Authorization: Bearer " + secret + "'");
+    run(log, "harmless");
+    run(log, "cat big", std::string(20'000, 'x') + " " + secret + " " + std::string(20'000, 'y'));
+  }
+  const auto found = lines_with_secret(directory_, secret);
+  ASSERT_TRUE(found) << found.error().sentence;
+  std::vector<std::string> commands;
+  for (const std::string& line : *found)
+    commands.push_back(Json::parse(line)["command"].get<std::string>().substr(0, 7));
+  EXPECT_EQ(commands, (std::vector<std::string>{"curl -H", "curl -H", "cat big"}));
+  EXPECT_TRUE(lines_with_secret(directory_, "some other secret")->empty());
+}
+
+TEST_F(QueryTest, ErasingIsToldAndLeavesTheProof) {
+  Log log = open();
+  run(log, "cat big", std::string(20'000, 'x'));
+  const auto outcome = record_line(directory_, 2);
+  ASSERT_TRUE(outcome && *outcome);
+  const Json line = Json::parse(**outcome);
+  ASSERT_TRUE(*has_text(directory_, line, "output_commit"));
+  const auto erased = log.erase(2, "ann", "it held a name");
+  ASSERT_TRUE(erased && *erased);
+  EXPECT_FALSE(*has_text(directory_, line, "output_commit"));
+  EXPECT_FALSE(*log.erase(2, "ann", "again"));
+  EXPECT_FALSE(log.erase(99, "ann", "there is none"));
+  Filter filter;
+  filter.status = "erased";
+  const auto told = last_records(directory_, filter, 10);
+  ASSERT_EQ(told->size(), 1U);
+  EXPECT_EQ(told->front()["user"], "ann");
+  EXPECT_EQ(told->front()["detail"]["record"], 2);
+  ASSERT_TRUE(log.checkpoint());
+  EXPECT_EQ(soundness(), Soundness::good) << first_damage();
+}
+
+TEST_F(QueryTest, WhatASpreadsheetWouldRunIsQuoted) {
+  {
+    Log log = open();
+    for (const char* command : {"=1+1", "+1", "-1", "@sum", "\t=1", "  =1", "\uff1d1", "%x", "a=1"}) {
+      ASSERT_TRUE(log.append(record(command)));
+    }
+  }
+  std::string csv;
+  ASSERT_TRUE(export_records(directory_, {}, Format::csv, [&](std::string_view text) -> Result<void> {
+    csv += text;
+    return {};
+  }));
+  for (const char* cell : {"\"'=1+1\"", "\"'+1\"", "\"'-1\"", "\"'@sum\"", "\"'\t=1\"", "\"'  =1\"", "\"'\uff1d1\"",
+                           "\"'%x\"", "\"a=1\""}) {
+    EXPECT_NE(csv.find(cell), std::string::npos) << cell;
+  }
 }
 
 }  // namespace

@@ -58,11 +58,7 @@ Result<Store> Store::open(const std::string& path, const Clock& clock, StoreOpti
 }
 
 Result<void> Store::make_keys() {
-  if (const auto marker = TRY(directory_.read("damaged", 1 << 16))) {
-    return fail(Fault::corrupt,
-                "the audit log in {} is damaged: {}. Nothing runs until it is answered: see `cordon audit verify`",
-                directory_.path(), marker->substr(0, marker->find('\n')));
-  }
+  CHECK_OK(stop_if_damaged());
   if (const auto text = TRY(directory_.read("key", 4096))) {
     signer_ = TRY(Signer::from_text(*text));
   } else {
@@ -80,12 +76,26 @@ Result<void> Store::make_keys() {
   return directory_.replace("redaction.key", hmac_key_ + "\n", 0600);
 }
 
+namespace {
+
+tl::unexpected<Error> damage_of(const sys::Directory& directory, std::string_view what) {
+  return fail(Fault::corrupt,
+              "the audit log in {} is damaged: {}. Nothing runs until it is answered: see `cordon audit verify`",
+              directory.path(), what);
+}
+
+}  // namespace
+
+Result<void> Store::stop_if_damaged() const {
+  const auto marker = TRY(directory_.read("damaged", 1 << 16));
+  if (marker) return damage_of(directory_, marker->substr(0, marker->find('\n')));
+  return {};
+}
+
 tl::unexpected<Error> Store::damaged(const std::string& what) {
   // Others must not run on what this process has found out. If even this cannot be written, this process still stops.
   (void)directory_.replace("damaged", what + "\n", 0600);
-  return fail(Fault::corrupt,
-              "the audit log in {} is damaged: {}. Nothing runs until it is answered: see `cordon audit verify`",
-              directory_.path(), what);
+  return damage_of(directory_, what);
 }
 
 void Store::append(std::span<PendingLine* const> lines) {

@@ -63,6 +63,7 @@ class Store {
         options_(options) {}
 
   Result<void> make_keys();
+  Result<void> stop_if_damaged() const;
   /// Brings tail_ up to what other processes wrote.
   Result<void> refresh();
   Result<void> load_first();

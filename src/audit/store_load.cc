@@ -25,6 +25,11 @@ Result<void> Store::load_first() {
 }
 
 Result<void> Store::refresh() {
+  // Others may have found damage, or answered it by moving the log away, since this process looked.
+  CHECK_OK(stop_if_damaged());
+  if (!TRY(directory_.is("frontier", *frontier_file_))) {
+    return fail(Fault::unavailable, "the audit log in {} was replaced by a new one: start again", directory_.path());
+  }
   const std::string name = directory_.path_of("frontier");
   const std::string frontier = TRY(sys::pread_all(*frontier_file_, 0, frontier_limit, name));
   const bool same = !frontier_known_.empty() && std::string_view(frontier).starts_with(frontier_known_) && day_file_;

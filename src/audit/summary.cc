@@ -116,7 +116,7 @@ std::optional<Kept> from_json(const Json& json) {
 Result<std::optional<Kept>> read_kept(const sys::Directory& directory, const DayReader& day) {
   const auto text = directory.read("index/" + day.day(), largest_file);
   if (!text || !*text) return std::nullopt;
-  auto kept = from_json(Json::parse(**text, nullptr, false));
+  auto kept = from_json(parse_json(**text));
   if (!kept || kept->summary.bytes > day.size()) return std::nullopt;
   std::string last_leaf;
   CHECK_OK(day.backwards_from(kept->summary.bytes, [&](std::string_view line, std::uint64_t) {

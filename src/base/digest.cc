@@ -33,19 +33,29 @@ const EVP_MD* sha256_method() {
   return method;
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
+// A table, because a log of a million lines has a hundred million such digits.
+constexpr std::array<std::int8_t, 256> hex_values = [] {
+  std::array<std::int8_t, 256> values{};
+  values.fill(-1);
+  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
+  for (int i = 0; i < 6; ++i) values[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
+  return values;
+}();
+int hex_digit(char c) { return hex_values[static_cast<unsigned char>(c)]; }
 
 }  // namespace
 
 std::optional<Digest> Digest::from_hex(std::string_view hex) {
-  const auto bytes = cordon::from_hex(hex);
-  if (!bytes || bytes->size() != 32) return std::nullopt;
   Bytes value;
-  std::copy(bytes->begin(), bytes->end(), value.begin());
+  if (hex.size() != 2 * value.size()) return std::nullopt;
+  int all = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const int high = hex_digit(hex[2 * i]);
+    const int low = hex_digit(hex[2 * i + 1]);
+    all |= high | low;
+    value[i] = static_cast<std::uint8_t>((static_cast<unsigned>(high) << 4U) | static_cast<unsigned>(low));
+  }
+  if (all < 0) return std::nullopt;
   return Digest(value);
 }
 

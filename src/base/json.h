@@ -2,9 +2,16 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/json_fwd.h"
+
+// Compiled once, in json.cc: each of reading and writing costs a second in every file that does it.
+extern template class nlohmann::detail::serializer<nlohmann::ordered_json>;
 
 namespace cordon {
 
-using Json = nlohmann::ordered_json;
+/// What `text` says; `is_discarded()` where it is not JSON.
+Json parse_json(std::string_view text);
 
 }  // namespace cordon

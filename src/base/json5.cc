@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/json.h"
 #include "base/json5_characters.h"
 #include "base/text.h"
 

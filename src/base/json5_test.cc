@@ -1,4 +1,5 @@
 #include "base/json5.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

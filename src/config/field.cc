@@ -21,6 +21,9 @@ constexpr std::array<std::string_view, 5> backends = {"auto", "native", "docker"
 constexpr std::array<std::string_view, 4> profiles = {"minimal", "messaging", "coding", "full"};
 constexpr std::array<std::string_view, 2> audit_choices = {"stop", "continue"};
 
+constexpr std::array<std::string_view, 6> alert_names = {"approval_wanted",        "blocked",    "disallowed",
+                                                         "exfiltration_suspected", "queue_full", "audit_trouble"};
+
 constexpr std::array<std::string_view, 8> headings = {
     "Security Level",    "Allowed Commands", "Dangerous Patterns", "Disallowed Commands",
     "Approval Settings", "Network",          "Filesystem",         "Limits"};
@@ -169,6 +172,24 @@ std::vector<Field> policy_fields() {
   };
 }
 
+std::vector<Field> notification_fields() {
+  Field command = list<AT(settings.notifications.command)>("notifications.command", "", For::all, Form::words,
+                                                           Adding::loosens, Later::replaces);
+  Field events = list<AT(settings.notifications.events)>("notifications.events", "", For::all, Form::events,
+                                                         Adding::loosens, Later::replaces);
+  command.only_from_user = events.only_from_user = true;
+  events.choices = alert_names;
+  const Scalars own{.looser = Looser::any_change, .only_from_user = true};
+  return {
+      scalar<AT(settings.notifications.desktop)>("notifications.desktop", For::all, Form::boolean, own),
+      scalar<AT(settings.notifications.webhook_url)>("notifications.webhook.url", For::all, Form::address, own),
+      scalar<AT(settings.notifications.webhook_secret_file)>("notifications.webhook.secretFile", For::all, Form::file,
+                                                             own),
+      command,
+      events,
+  };
+}
+
 std::vector<Field> limit_fields() {
   const auto limit = [](std::string_view label, double least, double most) {
     return Scalars{.section = "Limits", .label = label, .least = least, .most = most};
@@ -228,7 +249,7 @@ std::vector<Field> tool_fields() {
 
 std::vector<Field> all_fields() {
   std::vector<Field> made;
-  for (const auto& part : {policy_fields(), sandbox_fields(), limit_fields(), tool_fields()}) {
+  for (const auto& part : {policy_fields(), sandbox_fields(), limit_fields(), tool_fields(), notification_fields()}) {
     made.insert(made.end(), part.begin(), part.end());
   }
   return made;

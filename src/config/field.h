@@ -28,6 +28,8 @@ enum class Form {
   count,          // a whole number
   processors,     // a number such as 1.5; kept in thousandths
   text,           // any one line
+  address,        // http://… or https://…
+  file,           // an absolute path, or ~/…
   commands,       // a list of command patterns
   network,        // a list of hosts and presets
   paths,          // a list of `path: ro|rw|none`
@@ -35,6 +37,8 @@ enum class Form {
   allowed_tools,  // a list of tool names, each known
   denied_tools,   // a list of tool names
   environment,    // a list of NAME=value; in JSON5 an object
+  words,          // the words of one command, the first an absolute path
+  events,         // a list of kinds of alerts
 };
 bool is_list(Form form);
 
@@ -70,7 +74,7 @@ struct Field {
   Looser looser;
   Adding adding;
   bool joined;          // a later list adds to the earlier ones instead of replacing them
-  bool only_from_user;  // a loosening that no workspace file and no --config may make
+  bool only_from_user;  // a loosening, or any list, that no workspace file and no --config may make
 
   Setting<Scalar> (*get)(const Target&);
   void (*set)(const Target&, const Scalar&, const Origin&);

@@ -172,7 +172,7 @@ Result<std::vector<TrustPreview>> preview_trust(const Sources& sources) {
     others.erase(real_path);
     Loaded without = TRY(load_or_forget(others));
     for (Ignored& ignored : without.ignored) {
-      if (ignored.origin.file != file.name) continue;
+      if (ignored.origin.file != file.name || ignored.reason == only_users) continue;
       ignored.reason.clear();
       preview.loosenings.push_back(std::move(ignored));
     }

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "config/merge.h"
 #include "config/trust.h"
 #include "config/value.h"

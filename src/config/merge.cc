@@ -111,15 +111,19 @@ class Merger {
 
   void apply(const Layer& layer, const Change& change, const Target& target, std::string_view agent) {
     if (is_list(change.field->form)) {
+      if (change.field->only_from_user && layer.standing != Standing::own) return ignore_list(layer, change, agent);
       layer.standing == Standing::tighten ? tighten_list(layer, change, target, agent) : extend_list(change, target);
       return;
     }
     const Setting<Scalar> current = change.field->get(target);
     const bool looser = loosens(*change.field, change.scalar, current.value);
-    if (looser && layer.standing == Standing::tighten) return ignore(layer, change, agent);
-    if (looser && change.field->only_from_user && layer.standing != Standing::own) {
-      merged_.ignored.push_back({full_key(*change.field, agent), shown(*change.field, change.scalar), change.origin,
-                                 "this counts only from the user's own settings file"});
+    const bool foreign = change.field->only_from_user && layer.standing != Standing::own;
+    if (looser && layer.standing == Standing::tighten && !(foreign && !layer.silent)) {
+      return ignore(layer, change, agent);
+    }
+    if (looser && foreign) {
+      merged_.ignored.push_back(
+          {full_key(*change.field, agent), shown(*change.field, change.scalar), change.origin, only_users});
       return;
     }
     // Saying again what another file said takes nothing over from it.
@@ -144,7 +148,16 @@ class Merger {
         {full_key(*change.field, agent), shown(*change.field, change.scalar), change.origin, layer.why_not});
   }
 
+  void ignore_list(const Layer& layer, const Change& change, std::string_view agent) {
+    if (layer.silent) return;
+    for (const Item& item : change.items) {
+      merged_.ignored.push_back({full_key(*change.field, agent), item.text(), item.origin(), only_users});
+    }
+  }
+
   static void extend_list(const Change& change, const Target& target) {
+    // The same word twice in one command is two words.
+    if (change.field->form == Form::words) return change.field->assign(target, change.items, change.origin);
     ItemList list(change.replaces ? std::vector<Item>{} : change.field->items(target));
     for (const Item& item : change.items) list.put(item);
     change.field->assign(target, list.items(), change.origin);

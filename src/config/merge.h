@@ -31,6 +31,9 @@ struct Ignored {
   std::string reason;
 };
 
+/// The reason where trusting the file would not help.
+inline constexpr const char* only_users = "this counts only from the user's own settings file";
+
 struct Merged {
   Settings settings;
   std::vector<Ignored> ignored;

@@ -17,7 +17,7 @@ Result<Presets> load_presets(const std::string& state_dir) {
   const std::optional<std::string> text = TRY(sys::read_file_if_exists(file_in(state_dir), largest));
   Presets made;
   if (!text) return made;
-  const Json json = Json::parse(*text, nullptr, false);
+  const Json json = parse_json(*text);
   const auto damaged = [&] {
     return fail(Fault::corrupt, "{} is damaged; remove it and run: cordon trust", file_in(state_dir));
   };

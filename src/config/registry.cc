@@ -161,7 +161,7 @@ class Search {
       add("cargo", "https://" + name.substr(0, name.rfind('-')));
       const auto text = sys::read_file_if_exists(index + "/config.json", largest_setting);
       if (!text || !*text) continue;
-      const Json json = Json::parse(**text, nullptr, false);
+      const Json json = parse_json(**text);
       if (!json.is_object()) continue;
       for (const char* key : {"dl", "api"}) {
         if (json.contains(key) && json[key].is_string()) add("cargo", json[key].get<std::string>());

@@ -121,10 +121,10 @@ class SettingsReader {
       const At at{member.key, member.key, ""};
       if (member.key == "agents") {
         CHECK_OK(read_agents(member.value));
-      } else if (member.key == "tools" || member.key == "policy") {
+      } else if (member.key == "tools" || member.key == "policy" || member.key == "notifications") {
         CHECK_OK(read_value(member.value, at));
       } else {
-        CHECK_OK(unknown(member, at, "", {{"agents", "tools", "policy"}}));
+        CHECK_OK(unknown(member, at, "", {{"agents", "tools", "policy", "notifications"}}));
       }
     }
     return {};
@@ -232,6 +232,7 @@ class SettingsReader {
     for (const Alias& alias : aliases) add(alias.written);
     if (key.empty()) {
       made.erase("policy");
+      made.erase("notifications");
       if (!with_tools) made.erase("tools");
     }
     return {made.begin(), made.end()};
@@ -303,11 +304,30 @@ class SettingsReader {
         change.items.push_back(TRY(read_item(field, trim(item.string), origin(item.where), around_, remarks_)));
       }
     }
+    if (field.form == Form::words) CHECK_OK(check_program(change, at));
     if (change.items.size() > static_cast<std::size_t>(field.most)) {
       return fail(Fault::invalid_input, "{}: {} has {} entries, more than {}", change.origin.text(), at.path,
                   change.items.size(), field.most);
     }
     changes_.push_back(std::move(change));
+    return {};
+  }
+
+  /// It runs outside of any sandbox, so no agent may be able to choose or change it.
+  Result<void> check_program(const Change& change, const At& at) const {
+    if (change.items.empty()) return {};
+    const std::string program = change.items.front().text();
+    const std::string where = change.items.front().origin().text();
+    if (!program.starts_with('/')) {
+      return fail(Fault::invalid_input, "{}: {} begins with '{}'; expected a program by its absolute path", where,
+                  at.path, shown_key(program));
+    }
+    const auto resolved = resolve_links(program);
+    if (is_within(normal_path(program), around_.workspace) || (resolved && is_within(*resolved, around_.workspace))) {
+      return fail(Fault::invalid_input,
+                  "{}: {} names '{}', which lies in the workspace, where an agent could change it", where, at.path,
+                  shown_key(program));
+    }
     return {};
   }
 

@@ -10,6 +10,10 @@
 
 #include "config/load.h"
 
+namespace cordon {
+extern const char* const source_directory;  // defined by cmake/Layer.cmake
+}
+
 namespace cordon::config {
 
 class Room {
@@ -62,7 +66,7 @@ class Room {
 
   /// A file of tests/config/data.
   static std::string data(const std::string& name) {
-    std::ifstream file(std::string(CORDON_SOURCE_DIR) + "/tests/config/data/" + name, std::ios::binary);
+    std::ifstream file(std::string(source_directory) + "/tests/config/data/" + name, std::ios::binary);
     EXPECT_TRUE(file) << name;
     return {std::istreambuf_iterator<char>(file), {}};
   }

@@ -33,7 +33,7 @@ Result<TrustRecords> TrustStore::load() const {
     return fail(Fault::corrupt, "{} is damaged ({}); look at it, or remove it and trust your workspaces anew", file(),
                 why);
   };
-  const Json json = Json::parse(*text, nullptr, false);
+  const Json json = parse_json(*text);
   if (!json.is_object() || !json.contains("version") || !json.contains("files") || !json["files"].is_object()) {
     return damaged("not a trust store");
   }

@@ -98,6 +98,10 @@ std::string expected(const Field& field) {
       return fmt::format("a number of processors {}", range_of(field));
     case Form::text:
       return "text on one line";
+    case Form::address:
+      return "an address such as https://host/path, without a user in it";
+    case Form::file:
+      return "an absolute path, or one that begins with ~/";
     default:
       return "a list";
   }
@@ -249,6 +253,21 @@ Result<Entry> read_variable(std::string_view text, const Origin& origin) {
   return Entry{std::string(text), origin};
 }
 
+bool is_web_address(std::string_view text) {
+  const bool tls = text.starts_with("https://");
+  if (!tls && !text.starts_with("http://")) return false;
+  const std::string_view rest = text.substr(tls ? 8 : 7);
+  const std::string_view authority = rest.substr(0, std::min(rest.find_first_of("/?#"), rest.size()));
+  return !authority.empty() && authority.find_first_of("@ \\\"") == std::string_view::npos;
+}
+
+Result<Entry> read_event(const Field& field, std::string_view text, const Origin& origin) {
+  const auto found = std::ranges::find(field.choices, to_lower(text));
+  if (found != field.choices.end()) return Entry{std::string(*found), origin};
+  return fail(Fault::invalid_input, "{}: unknown event {}; expected {}{}", origin.text(), in_quotes(text),
+              listed(field.choices), did_you_mean(text, field.choices));
+}
+
 Result<BindSetting> read_bind(std::string_view text, const Origin& origin, const Surroundings& around,
                               std::vector<Remark>& remarks) {
   BindSetting made = TRY(around.binds.read(text, origin));
@@ -294,6 +313,10 @@ Result<Scalar> read_scalar(const Field& field, std::string_view name, std::strin
       break;
   }
   CHECK_OK(check_line(text, origin));
+  if (field.form == Form::address && !is_web_address(text)) return wrong(field, name, in_quotes(text), origin);
+  if (field.form == Form::file && !text.starts_with('/') && !text.starts_with("~/")) {
+    return wrong(field, name, in_quotes(text), origin);
+  }
   return Scalar(std::string(text));
 }
 
@@ -326,6 +349,8 @@ Result<Item> read_item(const Field& field, std::string_view text, const Origin& 
       return Item{TRY(read_tool(field, text, origin, remarks))};
     case Form::environment:
       return Item{TRY(read_variable(text, origin))};
+    case Form::events:
+      return Item{TRY(read_event(field, text, origin))};
     default:
       return Item{Entry{std::string(text), origin}};
   }

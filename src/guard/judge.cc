@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "policy/decide.h"
 #include "risk/analyse.h"
@@ -76,6 +77,7 @@ Judgement judge(std::string_view text, const Circumstances& circumstances) {
                                                           .canonical = canonical,
                                                           .agent = circumstances.agent,
                                                           .session = circumstances.session,
+                                                          .clean_room = circumstances.clean_room,
                                                           .require_approval = circumstances.require_approval,
                                                           .now = circumstances.now});
   return judgement;

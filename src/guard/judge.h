@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "model/analysis.h"
 #include "model/script.h"
 #include "model/settings.h"
@@ -20,6 +20,7 @@ struct Circumstances {
   RiskContext place;
   std::string agent = "main";
   std::string session;
+  bool clean_room = false;
   bool require_approval = false;
   Time now{};
 };

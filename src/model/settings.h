@@ -122,6 +122,15 @@ struct ApprovalSettings {
   Setting<std::int64_t> queue_limit{1'000, {}};
 };
 
+/// Who is told at once, and how. Only the user's own file says so.
+struct NotificationSettings {
+  Setting<bool> desktop{true, {}};
+  Setting<std::string> webhook_url;          // http or https; empty: none
+  Setting<std::string> webhook_secret_file;  // signs the messages; empty: not signed
+  std::vector<Entry> command;                // argv, run without a shell
+  std::vector<Entry> events;                 // empty: all
+};
+
 /// What may differ from agent to agent. Already merged: an agent's own values over the defaults.
 struct AgentSettings {
   SandboxSettings sandbox;
@@ -136,6 +145,7 @@ struct Settings {
   std::vector<Entry> disallowed;
   ApprovalSettings approval;
   Setting<OnAuditFailure> on_audit_failure{OnAuditFailure::stop, {}};
+  NotificationSettings notifications;
   std::vector<PathRule> filesystem;
   AgentSettings defaults;
   std::map<std::string, AgentSettings> agents;              // only those that a file names

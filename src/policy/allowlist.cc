@@ -24,7 +24,7 @@ Json to_json(const AllowlistEntry& entry) {
 }
 
 std::optional<AllowlistEntry> from_json(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = parse_json(line);
   if (!json.is_object() || !json.contains("pattern") || !json["pattern"].is_string()) return std::nullopt;
   const auto text = [&](const char* key) {
     return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();

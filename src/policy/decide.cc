@@ -6,6 +6,8 @@
 #include <array>
 #include <optional>
 
+#include "policy/placement.h"
+
 namespace cordon::policy {
 
 namespace {
@@ -187,6 +189,14 @@ const Entry* elevated_by(const Analysis& analysis, const ElevatedSettings& eleva
   return first;
 }
 
+void ask_if_required(const Rules& rules, Verdict& verdict) {
+  if (!rules.require_approval || verdict.action != Action::allow) return;
+  verdict.action = Action::ask;
+  verdict.rule = "require-approval";
+  verdict.origin = {};
+  verdict.reason = "Approval was asked for";
+}
+
 }  // namespace
 
 std::optional<Cover> cover_of(const Invocation& call, const Rules& rules) {
@@ -213,6 +223,13 @@ Verdict decide(const Analysis& analysis, const Rules& rules) {
     return verdict;
   }
 
+  if (rules.clean_room) {
+    verdict.action = Action::allow;
+    verdict.rule = "clean-room";
+    ask_if_required(rules, verdict);
+    return verdict;
+  }
+
   const auto dangerous = firmest(settings.dangerous, analysis, rules);
   const bool entry_asks = dangerous || disallowed;  // a word that cannot be known might be the one that is named
   const auto cover = entry_asks ? std::nullopt : cover_of_all(analysis, rules);
@@ -230,6 +247,12 @@ Verdict decide(const Analysis& analysis, const Rules& rules) {
   }
 
   const ElevatedSettings& elevated = settings.agent(rules.agent).elevated;
+  // On the host nothing is closed that would have to be opened.
+  if (placement_of(settings, rules.agent, rules.session).where == Where::host) {
+    verdict.where = Where::host;
+    ask_if_required(rules, verdict);
+    return verdict;
+  }
   const Entry* pattern = verdict.action == Action::deny ? nullptr : elevated_by(analysis, elevated);
   if (pattern != nullptr) {
     verdict.where = Where::host;
@@ -240,12 +263,7 @@ Verdict decide(const Analysis& analysis, const Rules& rules) {
   } else {
     add_grants(analysis, rules, verdict);
   }
-  if (rules.require_approval && verdict.action == Action::allow) {
-    verdict.action = Action::ask;
-    verdict.rule = "require-approval";
-    verdict.origin = {};
-    verdict.reason = "Approval was asked for";
-  }
+  ask_if_required(rules, verdict);
   return verdict;
 }
 

@@ -19,6 +19,7 @@ struct Rules {
   const Canonical& canonical;
   std::string agent = "main";
   std::string session;
+  bool clean_room = false;  // nothing of the user's is there and nothing stays: only what is disallowed is refused
   bool require_approval = false;  // the caller wants a person to look, whatever the rules say
   Time now{};
 };

@@ -21,6 +21,9 @@ class Io {
   virtual ~Io() = default;
   virtual void output(Stream stream, std::string_view bytes) = 0;
 
+  /// It is recorded and about to run.
+  virtual void started() {}
+
   /// Where stdin is read from when the profile says `given`: first the text of `input_text`, then a descriptor of the
   /// caller that is only read from, until its end.
   virtual std::optional<int> input_descriptor() { return std::nullopt; }

@@ -8,6 +8,7 @@ namespace cordon::sandbox {
 // For tests only: each layer must hold when the others are gone, so each can be switched off.
 struct WithoutSeccomp {};
 struct WithoutLandlock {};
+struct WithoutLandlockScopes {};  // as before Linux 6.12
 struct WithoutCgroup {};
 struct WithoutCapabilityDrop {};
 struct WithoutResourceLimits {};
@@ -26,6 +27,7 @@ class Weakened {
  public:
   Weakened& allow(WithoutSeccomp) { return set(seccomp_bit); }
   Weakened& allow(WithoutLandlock) { return set(landlock_bit); }
+  Weakened& allow(WithoutLandlockScopes) { return set(scopes_bit); }
   Weakened& allow(WithoutCgroup) { return set(cgroup_bit); }
   Weakened& allow(WithoutCapabilityDrop) { return set(capabilities_bit); }
   Weakened& allow(WithoutResourceLimits) { return set(rlimits_bit); }
@@ -42,6 +44,7 @@ class Weakened {
 
   bool seccomp() const { return has(seccomp_bit); }
   bool landlock() const { return has(landlock_bit); }
+  bool landlock_scopes() const { return has(scopes_bit); }
   bool cgroup() const { return has(cgroup_bit); }
   bool capabilities() const { return has(capabilities_bit); }
   bool rlimits() const { return has(rlimits_bit); }
@@ -74,6 +77,7 @@ class Weakened {
     init_bit = 1u << 12,
     fds_bit = 1u << 13,
     death_signal_bit = 1u << 14,
+    scopes_bit = 1u << 15,
   };
   Weakened& set(Bit bit) {
     bits_ |= bit;

@@ -112,6 +112,18 @@ Result<void> Directory::rename(const std::string& from, const std::string& to) c
   return {};
 }
 
+Result<void> Directory::rename_new(const std::string& from, const std::string& to) const {
+  // link() does not replace either, and file systems that do not know RENAME_NOREPLACE know it.
+  if (::linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str(), 0) != 0) {
+    if (errno == EEXIST) return fail(Fault::conflict, "{} exists", path_of(to));
+    if (errno != EPERM && errno != EOPNOTSUPP) return failed("link", path_of(to));
+    if (::renameat2(fd_.get(), from.c_str(), fd_.get(), to.c_str(), RENAME_NOREPLACE) == 0) return {};
+    if (errno == EEXIST) return fail(Fault::conflict, "{} exists", path_of(to));
+    return failed("rename to", path_of(to));
+  }
+  return remove(from);
+}
+
 Result<void> Directory::remove(const std::string& name) const {
   if (::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT) return failed("unlink", path_of(name));
   return {};
@@ -134,6 +146,17 @@ Result<bool> Directory::has(const std::string& name) const {
   if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
   if (errno == ENOENT) return false;
   return failed("stat", path_of(name));
+}
+
+Result<bool> Directory::is(const std::string& name, const Fd& file) const {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(file.get(), &opened) != 0) return failed("fstat", path_of(name));
+  if (::fstatat(fd_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return false;
+    return failed("stat", path_of(name));
+  }
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 Result<std::vector<std::string>> Directory::list() const {

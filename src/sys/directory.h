@@ -37,11 +37,15 @@ class Directory {
   /// Readers see the old content or the new while the machine stays up. For caches only.
   Result<void> replace_cached(const std::string& name, std::string_view bytes) const;
   Result<void> rename(const std::string& from, const std::string& to) const;
+  /// Fails with Fault::conflict when `to` exists.
+  Result<void> rename_new(const std::string& from, const std::string& to) const;
   /// A name that is not there is not an error.
   Result<void> remove(const std::string& name) const;
   Result<void> make_directory(const std::string& name) const;
   Result<void> remove_directory(const std::string& name) const;
   Result<bool> has(const std::string& name) const;
+  /// Whether `name` still is the file that was opened as `file`, and not another one in its place.
+  Result<bool> is(const std::string& name, const Fd& file) const;
   /// Names of everything but "." and "..", sorted.
   Result<std::vector<std::string>> list() const;
   Result<std::optional<std::vector<std::string>>> list(const std::string& name) const;

@@ -115,19 +115,33 @@ Result<void> write_all(const Fd& file, const std::string& name, std::string_view
   return {};
 }
 
-Result<void> replace_file(const std::string& path, std::string_view bytes, unsigned mode) {
+namespace {
+
+enum class Durable { no, yes };
+
+Result<void> replace(const std::string& path, std::string_view bytes, unsigned mode, Durable durable) {
   std::string temporary = path + ".XXXXXX";
   const Fd file(retried([&] { return ::mkostemp(temporary.data(), O_CLOEXEC); }));
   if (file.get() < 0) return failed("create a file beside", path);
   const auto written = [&]() -> Result<void> {
     if (::fchmod(file.get(), mode) != 0) return failed("set the mode of", temporary);
     CHECK_OK(write_all(file, temporary, bytes));
-    if (retried([&] { return ::fsync(file.get()); }) != 0) return failed("sync", temporary);
+    if (durable == Durable::yes && retried([&] { return ::fsync(file.get()); }) != 0) return failed("sync", temporary);
     if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("replace", path);
-    return sync_directory(directory_of(path));
+    return durable == Durable::yes ? sync_directory(directory_of(path)) : Result<void>();
   }();
   if (!written) ::unlink(temporary.c_str());
   return written;
+}
+
+}  // namespace
+
+Result<void> replace_file(const std::string& path, std::string_view bytes, unsigned mode) {
+  return replace(path, bytes, mode, Durable::yes);
+}
+
+Result<void> replace_file_unsynced(const std::string& path, std::string_view bytes, unsigned mode) {
+  return replace(path, bytes, mode, Durable::no);
 }
 
 Result<void> create_file(const std::string& path, std::string_view bytes, unsigned mode) {
@@ -141,12 +155,13 @@ Result<void> create_file(const std::string& path, std::string_view bytes, unsign
 }
 
 Result<void> ensure_private_directory(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+  struct stat about {};
+  const bool missing = ::stat(path.c_str(), &about) != 0;
+  for (std::size_t slash = path.find('/', 1); missing; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
     if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return failed("make the directory", part);
     if (slash == std::string::npos) break;
   }
-  struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return failed("look at", path);
   if (!S_ISDIR(about.st_mode)) return fail(Fault::invalid_input, "{} is not a directory", path);
   if (about.st_uid != ::geteuid()) {

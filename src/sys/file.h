@@ -27,6 +27,8 @@ Result<std::optional<std::string>> read_file_if_exists(const std::string& path, 
 Result<void> write_all(const Fd& file, const std::string& name, std::string_view bytes);
 /// Readers see the old content or the new, also after a crash: temporary file, fsync, rename, fsync of the directory.
 Result<void> replace_file(const std::string& path, std::string_view bytes, unsigned mode);
+/// The same without the wait for the disk: readers see the old content or the new while the machine stays up.
+Result<void> replace_file_unsynced(const std::string& path, std::string_view bytes, unsigned mode);
 /// Fails when the file exists.
 Result<void> create_file(const std::string& path, std::string_view bytes, unsigned mode);
 

@@ -11,7 +11,8 @@ namespace cordon::sys {
 
 namespace {
 
-/// Field 22 of /proc/PID/stat; the name in field 2 may hold blanks and brackets.
+/// Field 22 of /proc/PID/stat; the name in field 2 may hold blanks and brackets. Nothing for a process that is dead and
+/// only waits to be reaped.
 std::string start_time(long pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;
@@ -22,15 +23,16 @@ std::string start_time(long pid) {
   std::string field;
   for (int i = 3; i <= 22; ++i) {
     if (!(fields >> field)) return {};
+    if (i == 3 && (field == "Z" || field == "X")) return {};
   }
   return field;
 }
 
 }  // namespace
 
-const std::string& own_liveness() {
-  static const std::string mark = fmt::format("{}.{}", ::getpid(), start_time(::getpid()));
-  return mark;
+std::string own_liveness() {
+  // Not remembered: a process that forks is two.
+  return fmt::format("{}.{}", ::getpid(), start_time(::getpid()));
 }
 
 bool is_alive(const std::string& mark) {

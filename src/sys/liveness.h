@@ -6,7 +6,7 @@
 namespace cordon::sys {
 
 /// "PID.STARTTIME" of this process: pids come again, start times of one pid do not.
-const std::string& own_liveness();
+std::string own_liveness();
 /// Whether the process with that mark runs. A mark that cannot be read counts as dead.
 bool is_alive(const std::string& mark);
 

@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 """Runs every attack against every launcher and level this machine offers, and prints one table.
 
-  attacks.py --bin DIR [--only NAME]… [--columns bare,bwrap,L0,…] [--json FILE]
+  attacks.py --bin DIR [--only NAME]… [--columns bare,bwrap,L0,…] [--json FILE] [--deep]
+
+Two cages work side by side. The normal run has every level, each lower one with the attacks that could end otherwise
+there; --deep is every attack at every level for user and root.
+
 
 Exit 0 when nothing is open that is not in intended.py and the host is unchanged; 1 otherwise; 77 when this machine
 can't run the attacks safely.
@@ -36,19 +40,44 @@ def parse_arguments():
     parser.add_argument("--columns", default="", help="e.g. bare,bwrap,L0,L4 (default: all)")
     parser.add_argument("--principals", default="user,root")
     parser.add_argument("--json", help="write all results there")
+    parser.add_argument("--report", help="write what is printed there, too")
     parser.add_argument("--probes-only", action="store_true", help="without the attacks that the host side drives")
     parser.add_argument("--layers", action="append", default=[], help="test this layer alone")
-    parser.add_argument("--deep", action="store_true", help="add the attacks that take long")
+    parser.add_argument("--deep", action="store_true", help="every column, and the attacks that take long")
     parser.add_argument("--quiet", action="store_true", help="print what is open or failed, not the whole table")
     arguments = parser.parse_args()
     arguments.bin = os.path.abspath(arguments.bin)
     arguments.sandbox_run = os.path.abspath(arguments.sandbox_run or f"{arguments.bin}/sandbox_run")
     # Opened out here: what is written in the cage is gone with it.
     arguments.json = open(arguments.json, "w") if arguments.json else None
+    if arguments.report:
+        os.makedirs(os.path.dirname(os.path.abspath(arguments.report)), exist_ok=True)
+        sys.stdout = Both(sys.stdout, open(arguments.report, "w", buffering=1))
     return arguments
 
 
-def make_columns(arguments, groups, sandbox_run):
+class Both:
+    """Standard output, and a copy of it."""
+
+    def __init__(self, *files):
+        self.files = files
+
+    def write(self, text):
+        for one in self.files:
+            one.write(text)
+
+    def flush(self):
+        for one in self.files:
+            one.flush()
+
+
+# Which columns the two cages of a normal run have. What differs between user and root at the lower levels is who
+# starts it, and L0 shows that for both.
+NORMAL = (("bare/user", "unshare/user", "bwrap/user", "L0/user", "L2/user", "L4/user"),
+          ("bare/root", "bwrap/root", "L0/root", "L1c/user", "L1l/user", "L3/root"))
+
+
+def make_columns(arguments, groups, share):
     columns = []
     for principal in arguments.principals.split(","):
         columns.append(launchers.bare(principal, groups))
@@ -56,10 +85,14 @@ def make_columns(arguments, groups, sandbox_run):
             columns.append(launchers.plain_namespaces(principal, groups))
         if os.path.exists("/usr/bin/bwrap"):
             columns.append(launchers.bubblewrap(principal, groups))
-        columns += [launchers.native(level, principal, groups, sandbox_run, arguments.without)
+        columns += [launchers.native(level, principal, groups, arguments.sandbox_run, arguments.without)
                     for level in launchers.LEVELS if principal == "root" or level != "L3"]
     wanted = [name for name in arguments.columns.split(",") if name]
-    return [column for column in columns if not wanted or column.name in wanted]
+    if wanted:
+        return [c for c in columns if c.name in wanted or title(c) in wanted] if share == 0 else []
+    if arguments.deep:
+        return [c for c in columns if (c.principal == "root") == (share == 1)]
+    return [c for c in columns if title(c) in NORMAL[share]]
 
 
 def offered(column, workspace):
@@ -80,6 +113,16 @@ class Results:
         self.cells = {}
         self.skipped = {}
         self.changed = {}
+        self.wrong = 0
+
+    def merge(self, found):
+        self.claims.update(found["claims"])
+        self.columns += found["columns"]
+        self.wrong += found["wrong"]
+        for name, row in found["cells"].items():
+            self.cells.setdefault(name, {}).update(row)
+        for mine, other in ((self.skipped, found["skipped"]), (self.changed, found["changed"])):
+            mine.update(other)
 
     def add(self, column, attack, claim, answer):
         self.claims.setdefault(attack, claim)
@@ -125,7 +168,7 @@ def run_column(column, results, arguments, programs):
     if settled:
         results.changed.setdefault(title(column), []).extend(settled)
     for scenario in [] if arguments.probes_only else scenarios.all_scenarios(arguments.deep):
-        if matches(scenario.name, arguments) and scenario.applies(column):
+        if matches(scenario.name, arguments) and scenario.applies(column, arguments.deep):
             run_scenario(scenario, column, results, programs)
     workspace.remove()
 
@@ -151,7 +194,7 @@ def run_scenario(scenario, column, results, programs):
         results.changed.setdefault(title(column), []).extend(f"after {scenario.name}: {line}" for line in settled)
     workspace.remove()
     if time.monotonic() - started > 4:
-        print(f"  {scenario.name} took {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
+        print(f"  {title(column)} {scenario.name} took {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
 
 
 def cell(answer):
@@ -222,7 +265,8 @@ def print_never_open(results):
     if not {"bare/user", "bare/root"} <= set(results.columns):
         return 0
     for name, row in results.cells.items():
-        if any(answer[0] for answer in row.values()) or name == "probe_program":
+        tried = any(not column.startswith("L") for column in row)  # some are about what only a sandbox does
+        if any(answer[0] for answer in row.values()) or name == "probe_program" or not tried:
             continue
         why = intended.by_construction(name)
         print(f"never open here: {name}: {why or 'NO REASON GIVEN'}")
@@ -230,34 +274,53 @@ def print_never_open(results):
     return wrong
 
 
-def attack_all(arguments, groups):
+def attack_share(arguments, groups, share):
+    """What one cage does; its results go through a pipe, since nothing else leaves it."""
     programs = [f"{arguments.bin}/attack_probe", f"{arguments.bin}/attack_bomb"]
-    sandbox_run = arguments.sandbox_run
-    if not os.path.exists(sandbox_run):
-        print(f"FAILED: no {sandbox_run}: there is nothing to attack")
-        return 1
     decoys.plant_all(programs[0], launchers.leak_descriptors)
     results = Results()
     for line in subprocess.check_output([programs[0], "--list"], text=True).splitlines():
         name, claim = line.split("\t")
         results.claims[name] = claim
     results.probes = list(results.claims)
-    wrong = 0
-    for column in make_columns(arguments, groups, sandbox_run):
+    for column in make_columns(arguments, groups, share):
         started = time.monotonic()
         run_column(column, results, arguments, programs)
-        wrong += judge(results, title(column))
+        results.wrong += judge(results, title(column))
         print(f"{title(column)}: {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
-    print_table(results, arguments.quiet)
-    print_intended(results)
-    never = print_never_open(results) if not arguments.only else 0
     if arguments.layers or not (arguments.only or arguments.columns):
-        make = lambda principal, without: launchers.Native("L", principal, groups, sandbox_run, without)
-        wrong += layers.test_alone(make, programs, arguments.layers)
-    print(f"{len(results.cells)} attacks, {len(results.columns)} columns, {wrong + never} wrong")
+        make = lambda principal, without: launchers.Native("L", principal, groups, arguments.sandbox_run, without)
+        started = time.monotonic()
+        results.wrong += layers.test_alone(make, programs, arguments.layers, share, SHARES)
+        print(f"layers alone: {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
+    return results
+
+
+SHARES = 2
+
+
+def attack_all(arguments):
+    """Both cages at once; then one table."""
+    if not os.path.exists(arguments.sandbox_run):
+        print(f"FAILED: no {arguments.sandbox_run}: there is nothing to attack")
+        return 1
+    shares = 1 if arguments.columns else SHARES
+    cages = [cage.start(share, lambda groups, share=share: vars(attack_share(arguments, groups, share)))
+             for share in range(shares)]
+    ended = [cage.finish(one) for one in cages]
+    results = Results()
+    for status, found in ended:
+        if found is None:
+            return status or 1
+        results.merge(found)
+    if results.cells:
+        print_table(results, arguments.quiet)
+        print_intended(results)
+    never = print_never_open(results) if not arguments.only else 0
+    print(f"{len(results.cells)} attacks, {len(results.columns)} columns, {results.wrong + never} wrong")
     if arguments.json:
         write_json(arguments.json, results)
-    return 1 if wrong + never else 0
+    return 1 if results.wrong + never else 0
 
 
 def write_json(file, results):
@@ -274,7 +337,7 @@ def main():
             os.execvp("sudo", sudo)
         print("skipped: the attacks run in a cage that needs root (or sudo without a password)")
         return 77
-    return cage.run_inside(lambda groups: attack_all(arguments, groups))
+    return attack_all(arguments)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ network, ipc and uts namespaces whose root is an overlay: the machine's files be
 writes lands in the upper layer, and looking there is also how "the host is unchanged" is asserted. A cgroup bounds
 bombs that no sandbox stops.
 """
+import fcntl
+import json
 import os
 import signal
 import sys
@@ -121,10 +123,9 @@ def make_devices(directory):
     kernel.mount("mqueue", f"{directory}/mqueue", "mqueue")
 
 
-def make_root():
+def make_root(scratch):
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     covered = other_mounts()
-    scratch = tempfile.mkdtemp(prefix="cordon-cage-", dir="/tmp")
     kernel.mount("tmpfs", scratch, "tmpfs", 0, "mode=755,size=1g")
     root = f"{scratch}/root"
     for name in ("upper", "work", "root"):
@@ -168,7 +169,7 @@ def be_init(run):
             os._exit(os.waitstatus_to_exitcode(status) & 0xff)
 
 
-def enter(groups, run):
+def enter(groups, scratch, run):
     """In a child of the runner: never returns."""
     join(groups, "runner")
     kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC |
@@ -180,7 +181,7 @@ def enter(groups, run):
         os._exit(os.waitstatus_to_exitcode(status) & 0xff)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        make_root()
+        make_root(scratch)
         kernel.checked(kernel.libc.sethostname(b"cordon-attack-host", 18), "sethostname")
         kernel.configure_loopback(["10.99.0.1", "169.254.169.254"])
         delegate(groups, USER_ID)
@@ -190,25 +191,60 @@ def enter(groups, run):
     be_init(lambda: run(groups))
 
 
-def run_inside(run):
-    """Runs `run(cgroups)` inside the cage and gives its exit status."""
-    groups = make_bounds(f"cordon-attacks-{os.getpid()}")
-    before = set(os.listdir("/tmp"))
+class Cage:
+    """One that is running: its first process, its control groups, and the end of the pipe that its results come through."""
+
+    def __init__(self, child, groups, results, scratch):
+        self.child = child
+        self.groups = groups
+        self.results = results
+        self.scratch = scratch
+
+
+def start(number, run):
+    """Starts a cage in which `run(cgroups)` gives a value that JSON can carry."""
+    groups = make_bounds(f"cordon-attacks-{os.getpid()}-{number}")
+    scratch = tempfile.mkdtemp(prefix="cordon-cage-", dir="/tmp")
+    inside = os.pipe()
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        enter(groups, run)
-    # Stopped from outside (a test's timeout): the cage ends with its first process, and what it left is removed.
-    def stop(*_):
+        os.close(inside[0])
+        # Out of the way of the numbers that leak_descriptors uses.
+        writing = fcntl.fcntl(inside[1], fcntl.F_DUPFD_CLOEXEC, 200)
+        os.close(inside[1])
+
+        def deliver(joined):
+            value = run(joined)
+            with os.fdopen(writing, "w") as pipe:
+                json.dump(value, pipe)
+            return 0
+        enter(groups, scratch, deliver)
+    os.close(inside[1])
+    running.append(child)
+    for number_ in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number_, stop_all)
+    return Cage(child, groups, inside[0], scratch)
+
+
+running = []
+
+
+def stop_all(*_):
+    """Stopped from outside (a test's timeout): a cage ends with its first process, and what it left is removed."""
+    for child in running:
         try:
             os.kill(child, signal.SIGKILL)
         except ProcessLookupError:
             pass  # the same signal has ended it already
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
-    _, status = os.waitpid(child, 0)
-    for name in set(os.listdir("/tmp")) - before:
-        if name.startswith("cordon-cage-"):
-            os.rmdir(f"/tmp/{name}")
-    remove_cgroups(groups)
-    return os.waitstatus_to_exitcode(status) & 0xff
+
+
+def finish(cage):
+    """Waits for its end; gives its status and what it delivered, if anything."""
+    with os.fdopen(cage.results) as pipe:
+        text = pipe.read()
+    _, status = os.waitpid(cage.child, 0)
+    running.remove(cage.child)
+    remove_cgroups(cage.groups)
+    os.rmdir(cage.scratch)
+    return os.waitstatus_to_exitcode(status) & 0xff, json.loads(text) if text else None

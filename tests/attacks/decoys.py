@@ -1,6 +1,7 @@
 """What is planted for the attackers to find: nothing of it is real."""
 import hashlib
 import os
+import select
 import shutil
 import socket
 import stat
@@ -33,7 +34,8 @@ HIDDEN = ["secrets/key"]
 SYSCTLS = ["kernel/core_pattern", "kernel/modprobe", "kernel/hostname", "user/max_user_namespaces",
            "net/ipv4/ip_forward", "vm/overcommit_memory", "kernel/shmmax"]
 
-kept = []  # sockets and processes that must live as long as the cage
+kept = []  # sockets and processes that must live as long as the cage, or as their workspace
+listeners = select.epoll()
 
 
 def give(path, owner, mode=None):
@@ -56,7 +58,21 @@ def listen(family, address, kind=socket.SOCK_STREAM):
         listener.listen(256)
     if family == socket.AF_UNIX and not address.startswith("\0"):
         os.chmod(address, 0o777)
+    keep(listener)
+    return listener
+
+
+def keep(listener):
     kept.append(listener)
+    if listener.type == socket.SOCK_STREAM:
+        listeners.register(listener, select.EPOLLIN)
+
+
+def close(listener):
+    if listener.type == socket.SOCK_STREAM:
+        listeners.unregister(listener)
+    kept.remove(listener)
+    listener.close()
 
 
 def plant_account():
@@ -102,7 +118,7 @@ def plant_sockets():
         six.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         six.bind(("::", PORT))
         six.listen(256)
-        kept.append(six)
+        keep(six)
     listen(socket.AF_INET, ("0.0.0.0", PORT), socket.SOCK_DGRAM)
     listen(socket.AF_UNIX, "\0cordon-decoy")
     for path in (SOCKET, f"{HOME}/agent.sock", "/tmp/cordon-host.sock"):
@@ -112,11 +128,13 @@ def plant_sockets():
 
 def accept_all():
     """So that no backlog fills: a full one would look like a closed door."""
-    import select
     while True:
-        streams = [s for s in kept if isinstance(s, socket.socket) and s.type == socket.SOCK_STREAM]
-        for ready in select.select(streams, [], [], 0.2)[0]:
-            ready.accept()[0].close()
+        for number, _ in listeners.poll():
+            try:
+                taken, _ = socket.socket(fileno=os.dup(number)).accept()
+                taken.close()
+            except OSError:
+                pass  # closed meanwhile, with its workspace
 
 
 def plant_ipc():
@@ -197,8 +215,8 @@ class Workspace:
         os.setxattr(f"{self.path}/planted-capable", "security.capability", capability)
         file(f"{self.path}/group-secret", SECRET, 0, 0o040)
         os.chown(f"{self.path}/group-secret", 0, FOREIGN_GROUP)
-        listen(socket.AF_UNIX, f"{self.path}/host.sock")
-        listen(socket.AF_UNIX, f"{self.path}/host-datagram.sock", socket.SOCK_DGRAM)
+        self.sockets = [listen(socket.AF_UNIX, f"{self.path}/host.sock"),
+                        listen(socket.AF_UNIX, f"{self.path}/host-datagram.sock", socket.SOCK_DGRAM)]
 
     def arguments(self):
         """What the probe program is told."""
@@ -208,6 +226,8 @@ class Workspace:
                 "machine=0123456789abcdef"]
 
     def remove(self):
+        for listener in self.sockets:
+            close(listener)
         shutil.rmtree(self.base, ignore_errors=True)
 
 

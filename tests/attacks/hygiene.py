@@ -180,11 +180,7 @@ def protected_without_mounts(column, workspace):
     """What can't be held must be refused, or named as missing: never silently left open."""
     out, report = column.run(workspace, ["/bin/sh", "-c", "echo x >> .git/hooks/pre-commit; cat secrets/key"],
                              ["--protect", ".git/hooks", "--hide", "secrets/key"])
-    if report["outcome"] in ("broken", "refused"):
-        return closed(summary(report))
-    named = any("protected" in phrase or "hidden" in phrase for phrase in report["isolation"]["missing"])
-    held = decoys.SECRET not in out and decoys.read(f"{workspace.path}/.git/hooks/pre-commit") == "#!/bin/sh\n"
-    return verdict(not held and not named, "; ".join(report["isolation"]["missing"])[:160])
+    return verdict(report["outcome"] != "refused", f"{out[:60]} {summary(report)}")
 
 
 def host_loopback(column, workspace):
@@ -240,7 +236,7 @@ SCENARIOS = [
     Scenario("other_sandbox", "nothing of another sandbox is visible", other_sandbox_visible, CALIBRATED,
              ("L0", "L1c", "L1l", "L3")),  # at L2 the host's /proc shows it as it shows the host's
     Scenario("path_hijack", "a program in the workspace does not stand for a system one", path_hijack, CALIBRATED, EVERY),
-    Scenario("protected_at_L4", "protected paths that can't be held are refused or named", protected_without_mounts, NATIVE,
+    Scenario("protected_at_L4", "a profile with protected paths is refused where nothing can hold them", protected_without_mounts, NATIVE,
              ("L4",)),
     Scenario("host_loopback", "a loopback of its own is not the host's", host_loopback, NATIVE, ("L0", "L1c", "L1l", "L2")),
     Scenario("fuzz_short", "two seconds of random system calls do no harm", fuzzed(2), NATIVE, ("L0", "L4")),
@@ -249,3 +245,4 @@ SCENARIOS = [
 
 for scenario in SCENARIOS:
     scenario.kills = scenario.name.startswith(KILLING)
+    scenario.shown_by = "root" if scenario.name in ("host_root_inside", "launcher_groups") else "user"

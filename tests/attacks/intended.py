@@ -29,8 +29,8 @@ OPEN = {
     ("L4", "user", "capability_bounding"):
         "a plain user without a user namespace can't drop what it does not have; no_new_privs keeps it unusable",
     ("L4", "user", "securebits_unlocked"): "as capability_bounding",
-    **{("L4", "*", name): "L4 can't hold protected paths: a profile that asks for them is refused or the result names "
-                          "them as missing (protected_at_L4)"
+    **{("L4", "*", name): "L4 can't hold protected paths: a profile that asks for them is refused "
+                          "(protected_at_L4), so these are tried without"
        for name in ("git_hook", "git_new_hook", "git_config", "git_config_by_hardlink", "git_config_by_rename",
                     "git_moved_away", "git_hooks_moved_away", "git_hooks_exchanged", "git_swapped_for_symlink",
                     "settings_write", "settings_by_rename", "settings_unlink", "settings_directory",
@@ -52,6 +52,8 @@ CONSTRUCTION = {
     "bluetooth_socket": NOT_IN_KERNEL, "can_socket": NOT_IN_KERNEL, "x32_getpid": NOT_IN_KERNEL,
     "lower_oom_score": NEEDS_RESOURCE, "raise_descriptors": NEEDS_RESOURCE, "raise_processes": NEEDS_RESOURCE,
     "realtime_fifo": "real-time group scheduling gives the cage's cgroup no share; realtime_deadline shows the right",
+    "vm_read_host": "reads one address of its own in the decoy, where nothing is mapped; vm_read shows the call",
+    "terminal_take": "needs a session of its own without a terminal; TIOCSCTTY has a rule in the filter's evaluator tests",
     "huge_pages": "none are reserved on this machine",
 }
 

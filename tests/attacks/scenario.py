@@ -22,14 +22,19 @@ class Scenario:
     columns: str = CALIBRATED
     levels: tuple = ("L0", "L1c", "L4")
     deep: bool = False
+    shown_by: str = "user"       # who, without a sandbox, it is open for
+    limit: bool = False          # held by the control group where there is one
     kills: bool = False          # the launcher itself is ended from outside
 
-    def applies(self, column):
+    def applies(self, column, deep):
         if column.name.startswith("L"):
+            # Without a control group it is the limits that are held by something else.
+            if column.name == "L1c" and not deep and not self.limit:
+                return False
             return column.name in self.levels
         if self.columns == ONCE:
             return column.name == "bare" and column.principal == "user"
-        return self.columns == CALIBRATED and column.principal == "user"
+        return self.columns == CALIBRATED and column.principal == self.shown_by
 
 
 def closed(note=""):

@@ -1,12 +1,16 @@
 // Uses the audit log as a program would, so that tests can kill it, starve it and run many of it at once.
-//   audit_driver append DIR COUNT TAG           COUNT runs: intent, then the "command" (a line in DIR.witness), then
-//   outcome audit_driver day DIR DAY COUNT TAG          the same on a day of the caller's choice audit_driver threads
-//   DIR THREADS COUNT      COUNT records from each thread audit_driver retain DIR DAY HOURS audit_driver prove DIR SEQ
-//   audit_driver verify DIR…                    prints one exit code per directory
+//   append DIR COUNT TAG           COUNT runs: intent, then the "command" (a line in DIR.witness), then outcome
+//   seconds DIR SECONDS TAG        the same, until the time is over
+//   day DIR DAY COUNT TAG          the same on a day of the caller's choice
+//   record DIR TIME                records as JSON objects on stdin, one per line; an outcome is intended first
+//   threads DIR THREADS COUNT      COUNT records from each thread
+//   retain DIR DAY HOURS · prove DIR SEQ
+//   verify DIR…                    prints one exit code per directory
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -20,6 +24,12 @@ namespace {
 using cordon::AuditRecord;
 using cordon::Result;
 using cordon::audit::Log;
+
+cordon::audit::LogOptions small() {
+  cordon::audit::LogOptions options;
+  options.store.reserve_bytes = 65536;
+  return options;
+}
 
 AuditRecord record_of(const std::string& request) {
   AuditRecord record;
@@ -40,9 +50,7 @@ void run(const cordon::Clearance&, const std::string& witness, const std::string
 }
 
 Result<void> append(const std::string& directory, const cordon::Clock& clock, int count, const std::string& tag) {
-  cordon::audit::LogOptions options;
-  options.store.reserve_bytes = 65536;
-  Log log = TRY(Log::open(directory, clock, options));
+  Log log = TRY(Log::open(directory, clock, small()));
   for (int i = 0; i < count; ++i) {
     const std::string request = fmt::format("{}-{}-{}", tag, ::getpid(), i);
     const auto clearance = TRY(log.intend(record_of(request), cordon::Profile{}));
@@ -51,6 +59,54 @@ Result<void> append(const std::string& directory, const cordon::Clock& clock, in
     outcome.exit = 0;
     outcome.output = "made " + request + "\n";
     (void)TRY(log.conclude(outcome));
+  }
+  return {};
+}
+
+/// As append, with all kinds of records in between, until the time is over.
+Result<void> work_for(const std::string& directory, int seconds, const std::string& tag) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  const cordon::SystemClock clock;
+  for (int round = 0; std::chrono::steady_clock::now() < end; ++round) {
+    CHECK_OK(append(directory, clock, 5, fmt::format("{}r{}", tag, round)));
+    Log log = TRY(Log::open(directory, clock, small()));
+    AuditRecord refused = record_of(fmt::format("refused-{}-{}-{}", tag, ::getpid(), round));
+    refused.kind = cordon::RecordKind::refused;
+    refused.output = std::string(static_cast<std::size_t>(round % 3) * 6000, 'x');
+    (void)TRY(log.append(refused));
+  }
+  return {};
+}
+
+AuditRecord record_of(const cordon::Json& json) {
+  AuditRecord record;
+  record.kind = cordon::record_kind_named(json.value("kind", "outcome")).value_or(cordon::RecordKind::outcome);
+  record.command = json.value("command", "");
+  record.user = json.value("user", "");
+  record.status = json.value("status", "");
+  record.output = json.value("output", "");
+  record.risk = cordon::risk_named(json.value("risk", ""));
+  record.request = json.value("request", "");
+  record.approval = json.value("approval", "");
+  if (json.contains("exit")) record.exit = json["exit"].get<int>();
+  return record;
+}
+
+Result<void> write_records(const std::string& directory, const cordon::Clock& clock) {
+  Log log = TRY(Log::open(directory, clock, small()));
+  for (std::string line; std::getline(std::cin, line);) {
+    const cordon::Json json = cordon::Json::parse(line, nullptr, false);
+    if (!json.is_object()) return cordon::fail(cordon::Fault::invalid_input, "no object: {}", line);
+    const AuditRecord record = record_of(json);
+    if (record.kind != cordon::RecordKind::outcome) {
+      (void)TRY(log.append(record));
+      continue;
+    }
+    AuditRecord intent = record;
+    intent.output = "";
+    intent.exit.reset();
+    (void)TRY(log.intend(intent, cordon::Profile{}));
+    (void)TRY(log.conclude(record));
   }
   return {};
 }
@@ -88,6 +144,12 @@ Result<void> prove(const std::string& directory, std::uint64_t seq) {
 Result<void> dispatch(const std::vector<std::string>& words) {
   const std::string& verb = words[0];
   if (verb == "append") return append(words.at(1), cordon::SystemClock(), std::stoi(words.at(2)), words.at(3));
+  if (verb == "seconds") return work_for(words.at(1), std::stoi(words.at(2)), words.at(3));
+  if (verb == "record") {
+    const auto time = cordon::from_rfc3339(words.at(2));
+    if (!time) return cordon::fail(cordon::Fault::invalid_input, "{} is no time", words[2]);
+    return write_records(words.at(1), cordon::ManualClock(*time));
+  }
   if (verb == "day" || verb == "retain") {
     const auto day = cordon::from_rfc3339(words.at(2));
     if (!day) return cordon::fail(cordon::Fault::invalid_input, "{} is no day", words[2]);

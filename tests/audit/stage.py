@@ -1,5 +1,6 @@
 """What the audit tests share: the programs, scratch directories, and logs to play with."""
 import contextlib
+import json
 import os
 import pwd
 import shutil
@@ -33,6 +34,15 @@ def small_log(root, days=3, runs=1):
     path = os.path.join(root, "log")
     for number in range(days):
         driver("day", path, "2026-03-0{}".format(number + 1), runs, "d{}".format(number))
+    return path
+
+
+def blob_log(root):
+    """As small_log, with an output too long for its line, kept beside the log."""
+    path = small_log(root, days=2)
+    record = {"command": "cat noise", "user": "driver", "status": "executed", "request": "blob", "exit": 0,
+              "output": "\u0001" * 1400}
+    driver("record", path, "2026-03-03T12:00:00Z", input=json.dumps(record))
     return path
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The two commands of the README on a Debian 12 with nothing but git and a shell, as root and as a user with sudo.
-#   fresh_machine.sh [--keep DIR]     needs root and debootstrap; takes long, so it runs in ./dev test --deep only
+# Needs root and debootstrap; takes long, so it runs in ./dev test --deep only. On a busy machine:
+#   CORDON_FRESH_TEST="somebody"   who runs ./dev test after ./dev run version (default: somebody root)
+#   CORDON_FRESH_CCACHE=DIR        compile with this cache, only read, instead of from nothing
 set -euo pipefail
 ((EUID == 0)) || { echo "skipped: needs root to make a root file system"; exit 77; }
 command -v debootstrap >/dev/null || { echo "skipped: needs debootstrap"; exit 77; }
@@ -11,7 +13,8 @@ root=$(mktemp -d /var/tmp/cordon-fresh-XXXXXX)
 chmod 755 "$root"
 cleanup() {
   local mount
-  for mount in proc dev sys; do umount -R "$root/$mount" 2>/dev/null || true; done
+  for mount in proc dev sys ccache; do umount -R "$root/$mount" 2>/dev/null || true; done
+  if grep -q " $root/" /proc/self/mounts; then return; fi
   rm -rf --one-file-system "$root" "$root.log"
 }
 trap cleanup EXIT
@@ -31,23 +34,30 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev"
 mount --rbind /sys "$root/sys" && mount --make-rslave "$root/sys"
 git clone -q "$source_dir" "$root/srv/cordon-root"
-git clone -q "$source_dir" "$root/srv/cordon-user"
+git clone -q "$source_dir" "$root/srv/cordon-somebody"
 
-inside() { # USER COMMAND
-  chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$1" TERM=dumb \
-    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} "${@:2}"
+settings=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8)
+[[ -n ${http_proxy:-} ]] && settings+=(http_proxy="$http_proxy")
+[[ -n ${https_proxy:-} ]] && settings+=(https_proxy="$https_proxy")
+if [[ -n ${CORDON_FRESH_CCACHE:-} ]]; then
+  mkdir "$root/ccache"
+  mount --bind "$CORDON_FRESH_CCACHE" "$root/ccache"
+  mount -o remount,bind,ro "$root/ccache" # what is removed at the end may be on the same file system
+  settings+=(CCACHE_DIR=/ccache CCACHE_READONLY=1 CCACHE_BASEDIR=/srv CCACHE_NOHASHDIR=1)
+fi
+inside() { # USER ARGS…: ./dev ARGS… in the user's clone, as the only thing typed
+  local user=$1 as=()
+  shift
+  echo "== as $user: ./dev $*"
+  [[ $user == root ]] || as=(setpriv --reuid 1000 --regid 1000 --init-groups)
+  chroot "$root" env -i "${settings[@]}" HOME="$(chroot "$root" sh -c "echo ~$user")" USER="$user" "${as[@]}" \
+    sh -c 'cd "/srv/cordon-$0" && ./dev "$@"' "$user" "$@" </dev/null
 }
 chroot "$root" useradd -m -s /bin/bash somebody
 echo 'somebody ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/somebody"
 [[ -f $root/root/.npmrc ]] && install -o 1000 -g 1000 "$root/root/.npmrc" "$root/home/somebody/.npmrc"
-chroot "$root" chown -R somebody: /srv/cordon-user
+chroot "$root" chown -R somebody: /srv/cordon-somebody
 
-echo "== as a user with sudo: ./dev run version"
-inside /home/somebody setpriv --reuid 1000 --regid 1000 --init-groups bash -c 'cd /srv/cordon-user && ./dev run version'
-echo "== as root: ./dev run version"
-inside /root bash -c 'cd /srv/cordon-root && ./dev run version'
-if [[ ${1:-} != --quick ]]; then
-  echo "== as root: ./dev test"
-  inside /root bash -c 'cd /srv/cordon-root && ./dev test'
-fi
+for user in somebody root; do inside "$user" run version; done
+for user in ${CORDON_FRESH_TEST-somebody root}; do inside "$user" test; done
 echo "fresh machine: both commands work"

@@ -8,7 +8,7 @@ src=${1:?usage: layers.sh SRC}
 # The arrow: a folder may use folders of a smaller number. Those of number 4 do not know each other.
 declare -A height=(
   [base]=1 [sys]=2 [model]=3
-  [shell]=4 [risk]=4 [policy]=4 [plan]=4 [approve]=4 [audit]=4 [sandbox]=4 [config]=4
+  [shell]=4 [risk]=4 [policy]=4 [plan]=4 [approve]=4 [audit]=4 [sandbox]=4 [config]=4 [notify]=4
   [code]=5 # a language runs in a sandbox, so code may use sandbox's interface
   [guard]=6 [serve]=7 [app]=8
 )

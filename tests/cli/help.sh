@@ -9,6 +9,11 @@ walk() { # PATH…
   local verb
   local verbs
   mapfile -t verbs < <(sed -n "/^Verbs:\$/,\$p" <<<"$output" | sed -nE "s/^  ([a-z-]+) .*/\1/p")
+  if ((${#verbs[@]} > 0)); then
+    says " VERB"
+  else
+    says "Example:"
+  fi
   for verb in "${verbs[@]}"; do walk "$@" "$verb"; done
 }
 walk

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/digest.h"
+#include "base/json.h"
 #include "base/json5.h"
 
 namespace {

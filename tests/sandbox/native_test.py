@@ -4,6 +4,7 @@ starts it: as root, and as an unprivileged user in control groups that were hand
 import json
 import os
 import pwd
+import resource
 import shutil
 import signal
 import subprocess
@@ -365,6 +366,9 @@ class Lifetime(Case):
 
 def leftover_groups():
     found = []
+    if os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+        for directory, names, _ in os.walk("/sys/fs/cgroup"):
+            found += [os.path.join(directory, n) for n in names if n.startswith("cordon-") and "." in n]
     for controller in CONTROLLERS:
         with open("/proc/self/cgroup") as file:
             for line in file:
@@ -397,7 +401,7 @@ class Warm(Case):
     """From a zygote (--warm 1) and from slots (--warm 3): the same sandbox, sooner."""
 
     def each(self, *options, shell, repeat="3"):
-        if not os.path.isdir("/sys/fs/cgroup/pids"):
+        if not os.path.isdir("/sys/fs/cgroup/pids") and not os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
             self.skipTest("no pids control group")
         for warm in ("1", "3"):
             done = subprocess.run([TOOL, "--warm", warm, "--repeat", repeat, *options, "--shell", shell], capture_output=True, timeout=120)
@@ -447,6 +451,68 @@ class Warm(Case):
         while any(is_running(pid.decode()) for pid in below) and time.monotonic() < deadline:
             pass
         self.assertEqual([pid for pid in below if is_running(pid.decode())], [])
+
+
+class VersionTwo(Case):
+    """Inside user-mode Linux (uml_test.py): control groups of version 2 and no Landlock."""
+
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+            self.skipTest("needs control groups of version 2 alone: see uml_test.py")
+
+    def test_the_level_is_named_with_what_is_missing(self):
+        result = self.run_tool(argv=["/bin/true"])
+        self.good(result)
+        self.assertEqual(result["isolation"]["level"], "L1")
+        self.assertEqual(result["isolation"]["missing"], ["Landlock: files are held by mounts alone"])
+
+    def test_the_full_level_is_refused(self):
+        result = self.run_tool("--require", "L0", argv=["/bin/true"])
+        self.assertEqual(result["outcome"], "refused")
+
+    def test_nothing_runs_without_namespaces_where_there_is_no_landlock(self):
+        result = self.run_tool("--without", "namespaces", argv=["/bin/true"])
+        self.assertIn(result["outcome"], ("refused", "broken"))
+
+    def test_a_sandbox_lives_in_a_group_of_its_own_from_its_first_moment(self):
+        running = subprocess.Popen([TOOL, "--raw", "--shell", "echo up; setsid sleep 1000 & sleep 1000"], stdout=subprocess.PIPE)
+        running.stdout.readline()
+        groups = leftover_groups()
+        self.assertEqual(len(groups), 1, groups)
+        with open(groups[0] + "/cgroup.procs") as file:
+            inside = file.read().split()
+        self.assertGreaterEqual(len(inside), 3)
+        # All of it ends by the group alone, pid 1 included.
+        with open(groups[0] + "/cgroup.kill", "w") as kill:
+            kill.write("1")
+        running.wait(timeout=20)
+        running.stdout.close()
+        self.assertEqual([pid for pid in inside if is_running(pid)], [])
+        self.assertEqual(leftover_groups(), [])
+
+    def test_a_share_of_a_processor(self):
+        usage = self.run_tool("--cpus", "0.3", "--wall", "1000", shell="(while :; do :; done) & while :; do :; done")["usage"]
+        self.assertGreater(usage["cpu_ms"], 100)
+        self.assertLess(usage["cpu_ms"], 600)
+
+    def test_running_out_of_memory_is_noticed_though_the_program_goes_on(self):
+        result = self.run_tool("--memory", "60000000", "--wall", "20000",
+                               shell="/usr/bin/python3 -c 'x=b\"x\"*300000000'; sleep 100")
+        self.assertEqual((result["outcome"], result["killed_by"]), ("killed", "memory"), json.dumps(result, indent=1))
+
+    def test_waiting_costs_no_processor_time(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.good(self.run_tool(shell="sleep 1"))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 0.7)
+
+    def test_doctor_names_what_is_missing_and_how_to_get_it(self):
+        done = subprocess.run([TOOL, "--doctor"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"Landlock +NO")
+        self.assertRegex(done.stdout, r"control groups +ok +memory and processes are limited")
+        self.assertIn("level L1", done.stdout)
 
 
 class Reports(Case):

@@ -24,7 +24,8 @@ using sandbox::native::Options;
 
 const char* usage_text =
     "sandbox_run [--workspace DIR --access none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
-    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--git-name N --git-email E] [--state DIR]\n"
+    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
+    "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--stdin TEXT | --stdin-inherit]\n"
     "  [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] (--shell TEXT | -- "
@@ -55,6 +56,7 @@ void weaken(sandbox::Weakened& weakened, const std::string& layer) {
   static const std::map<std::string, std::function<void(Weakened&)>> layers = {
       {"seccomp", [](Weakened& w) { w.allow(WithoutSeccomp{}); }},
       {"landlock", [](Weakened& w) { w.allow(WithoutLandlock{}); }},
+      {"scopes", [](Weakened& w) { w.allow(WithoutLandlockScopes{}); }},
       {"cgroup", [](Weakened& w) { w.allow(WithoutCgroup{}); }},
       {"capabilities", [](Weakened& w) { w.allow(WithoutCapabilityDrop{}); }},
       {"rlimits", [](Weakened& w) { w.allow(WithoutResourceLimits{}); }},
@@ -109,6 +111,7 @@ Arguments parse(int argc, char** argv) {
          profile.environment.emplace_back(v.substr(0, equals), equals == std::string::npos ? "" : v.substr(equals + 1));
        }},
       {"--session", [&](auto& v) { profile.session.path = v; }},
+      {"--home", [&](auto& v) { profile.session.home = v; }},
       {"--git-name", [&](auto& v) { profile.session.git_name = v; }},
       {"--git-email", [&](auto& v) { profile.session.git_email = v; }},
       {"--state", [&](auto& v) { arguments.options.state_directory = v; }},

@@ -366,7 +366,7 @@ class Verification {
 
   /// The tree that a day.open line says there was before it.
   std::optional<Accumulator> tree_of_day_open() const {
-    const Json detail = Json::parse(value_of(members_, "detail"), nullptr, false);
+    const Json detail = parse_json(value_of(members_, "detail"));
     if (!detail.is_object() || !detail.value("size", Json()).is_number_unsigned()) return std::nullopt;
     std::vector<Digest> peaks;
     for (const Json& hash : detail.value("frontier", Json::array())) {
@@ -408,7 +408,7 @@ class Verification {
   }
 
   void read_notice() {
-    const Json detail = Json::parse(value_of(members_, "detail"), nullptr, false);
+    const Json detail = parse_json(value_of(members_, "detail"));
     const Json through = detail.is_object() ? detail.value("through", Json()) : Json();
     // A notice that nobody signed excuses nothing.
     if (!through.is_string() || state_->size() >= report_.signed_size) return;

@@ -90,7 +90,8 @@ struct Blueprint {
   std::string scratch_options;  // of the one memory file system behind /tmp, /dev/shm and HOME
   std::string home_source;      // session directory's home and tmp; empty: in memory
   std::string tmp_source;
-  int home_tree = -1;  // id-mapped
+  std::string home_alias;  // where HOME is seen, too; empty: nowhere else
+  int home_tree = -1;      // id-mapped
   int tmp_tree = -1;
   std::string gitconfig;          // for a HOME in memory
   std::vector<PlacedTree> trees;  // workspace first, then binds

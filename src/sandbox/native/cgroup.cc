@@ -84,7 +84,7 @@ std::vector<Hierarchy> own_hierarchies() {
       }
       if (!same) continue;
       if (auto directory = seen_through(unescape(before[3]), unescape(before[4]), group)) {
-        found.push_back({version, names, *directory});
+        found.push_back({version, names, *directory, unescape(before[4])});
       }
     }
   }

@@ -28,9 +28,12 @@ class Cgroup {
   virtual Result<void> attach(int pid) = 0;
   /// Version 2: a descriptor for clone3 to be born into; −1: attach later.
   virtual int birth_descriptor() const { return -1; }
-  /// Readable (POLLIN or POLLPRI) when the group ran out of memory; −1 without.
+  /// Tells by `oom_events` (of poll) that the group may have run out of memory, until acknowledged; −1 without.
   virtual int oom_descriptor() const { return -1; }
-  virtual void kill() {}
+  virtual short oom_events() const { return 0; }
+  virtual void acknowledge_oom() {}
+  /// Everybody in it, and nobody can be born into it meanwhile.
+  virtual void kill() = 0;
   virtual CgroupReading read() const = 0;
   /// False while a process is still in it.
   virtual bool remove() = 0;
@@ -61,6 +64,7 @@ struct Hierarchy {
   int version;
   std::vector<std::string> controllers;  // v1
   std::string own_group;                 // absolute path of our group's directory
+  std::string mount_point;
 };
 std::vector<Hierarchy> own_hierarchies();
 

@@ -1,7 +1,10 @@
 // Version 2: one hierarchy; what a parent passes on to its children is set in the parent, and only where no process
 // lives.
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,8 +13,8 @@
 #include <set>
 
 #include "sandbox/native/cgroup.h"
+#include "sys/clone.h"
 #include "sys/fd.h"
-#include "sys/liveness.h"
 
 namespace cordon::sandbox::native {
 
@@ -33,6 +36,12 @@ class CgroupV2 : public Cgroup {
   Result<void> attach(int) override { return {}; }
   int birth_descriptor() const override { return directory_.get(); }
   int oom_descriptor() const override { return memory_events_.get(); }
+  // Such a file is always readable; a change shows as POLLPRI, until it is read again.
+  short oom_events() const override { return POLLPRI; }
+  void acknowledge_oom() override {
+    char text[512];
+    [[maybe_unused]] ssize_t got = ::pread(memory_events_.get(), text, sizeof text, 0);
+  }
   void kill() override { (void)write_control(path_ + "/cgroup.kill", "1"); }
 
   CgroupReading read() const override {
@@ -70,10 +79,10 @@ class CgroupsV2 : public Cgroups {
     sys::Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     sys::Fd events(::open((path + "/memory.events").c_str(), O_RDONLY | O_CLOEXEC));
     auto group = std::make_unique<CgroupV2>(path, std::move(directory), std::move(events));
+    group->acknowledge_oom();
     if (limits_memory() && limits.memory_bytes) {
       CHECK_OK(write_control(path + "/memory.max", std::to_string(limits.memory_bytes)));
       (void)write_control(path + "/memory.swap.max", "0");
-      (void)write_control(path + "/memory.oom.group", "1");
     }
     if (limits_processes() && limits.pids) CHECK_OK(write_control(path + "/pids.max", std::to_string(limits.pids + 1)));
     if (controllers_.contains("cpu") && limits.cpus > 0) {
@@ -97,41 +106,81 @@ class CgroupsV2 : public Cgroups {
   std::set<std::string> controllers_;
 };
 
-/// Passes controllers on to children. A group with processes cannot: then we move into a leaf of it first.
-std::set<std::string> pass_on(const std::string& group) {
+bool useful(const std::set<std::string>& controllers) {
+  return controllers.contains("memory") || controllers.contains("pids");
+}
+
+std::set<std::string> passed_on(const std::string& group) { return words_of(group + "/cgroup.subtree_control"); }
+
+void pass_on(const std::string& group) {
   const auto offered = words_of(group + "/cgroup.controllers");
-  auto passed = [&] { return words_of(group + "/cgroup.subtree_control"); };
-  auto enable = [&] {
-    for (const char* controller : {"memory", "pids", "cpu"}) {
-      if (offered.contains(controller))
-        (void)write_control(group + "/cgroup.subtree_control", fmt::format("+{}", controller));
-    }
-  };
-  enable();
-  if (passed().contains("memory") || !offered.contains("memory")) return passed();
-  const std::string leaf = group + "/cordon.launchers";
-  if (::mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return passed();
-  if (!write_control(leaf + "/cgroup.procs", "0")) return passed();
-  enable();
-  return passed();
+  for (const char* controller : {"memory", "pids", "cpu"}) {
+    if (offered.contains(controller))
+      (void)write_control(group + "/cgroup.subtree_control", fmt::format("+{}", controller));
+  }
+}
+
+constexpr const char* leaf_name = "/cordon.launchers";
+
+/// A group with processes in it passes nothing on. If we are alone in ours, we can move into a leaf of it.
+void pass_on_from_leaf(const std::string& group) {
+  const std::string leaf = group + leaf_name;
+  if (::mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return;
+  if (!write_control(leaf + "/cgroup.procs", "0")) return;
+  pass_on(group);
+  if (useful(passed_on(group))) return;
+  // Others live here: back to them, as if nothing had been tried.
+  (void)write_control(group + "/cgroup.procs", "0");
+  ::rmdir(leaf.c_str());
+}
+
+void leave_at_once(void*) {}
+
+/// A process is born into a new group, as every sandbox will be: that the directory can be made says little.
+bool usable(const std::string& parent) {
+  const std::string path = parent + "/" + new_group_name();
+  if (::mkdir(path.c_str(), 0755) != 0) return false;
+  sys::Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto stack = sys::ChildStack::create(16384);
+  long pid = -1;
+  if (stack) {
+    sys::CloneArguments arguments;
+    arguments.flags = CLONE_VM | CLONE_VFORK | 0x200000000ULL;  // CLONE_INTO_CGROUP
+    arguments.stack = stack->base();
+    arguments.stack_size = stack->size();
+    arguments.cgroup = static_cast<std::uint64_t>(directory.get());
+    pid = sys::cordon_clone3_call(&arguments, sizeof arguments, leave_at_once, nullptr);
+    if (pid > 0) ::waitpid(static_cast<int>(pid), nullptr, __WALL);
+  }
+  ::rmdir(path.c_str());
+  return pid > 0;
+}
+
+std::unique_ptr<Cgroups> use(const std::string& group) {
+  const auto controllers = passed_on(group);
+  if (!useful(controllers) || ::access(group.c_str(), W_OK) != 0) return nullptr;
+  sweep_groups(group);
+  if (!usable(group)) return nullptr;
+  return std::make_unique<CgroupsV2>(group, controllers);
 }
 
 }  // namespace
 
+/// Our own group, or the nearest above it that is ours to use and already passes its controllers on: what systemd hands
+/// to a user looks like that. Only if there is none, our own group is changed for it.
 std::unique_ptr<Cgroups> find_cgroups_v2() {
   for (const Hierarchy& hierarchy : own_hierarchies()) {
     if (hierarchy.version != 2) continue;
-    std::string group = hierarchy.own_group;
-    // Already moved by an earlier start.
-    if (group.ends_with("/cordon.launchers")) group.resize(group.size() - std::strlen("/cordon.launchers"));
-    if (::access(group.c_str(), W_OK) != 0 || !words_of(group + "/cgroup.controllers").contains("memory")) continue;
-    auto controllers = pass_on(group);
-    if (!controllers.contains("memory") && !controllers.contains("pids")) continue;
-    sweep_groups(group);
-    const std::string trial = group + "/" + new_group_name();
-    if (::mkdir(trial.c_str(), 0755) != 0) continue;
-    ::rmdir(trial.c_str());
-    return std::make_unique<CgroupsV2>(group, controllers);
+    for (std::string group = hierarchy.own_group; ::access((group + "/cgroup.procs").c_str(), F_OK) == 0;
+         group = group.substr(0, group.rfind('/'))) {
+      if (auto found = use(group)) return found;
+      if (group == hierarchy.mount_point) break;
+    }
+    // Beside version 1 it may have nothing to offer.
+    if (!useful(words_of(hierarchy.own_group + "/cgroup.controllers"))) continue;
+    if (::access(hierarchy.own_group.c_str(), W_OK) != 0) continue;
+    pass_on_from_leaf(hierarchy.own_group);
+    if (auto found = use(hierarchy.own_group)) return found;
   }
   return nullptr;
 }

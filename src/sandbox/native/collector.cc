@@ -41,6 +41,10 @@ void Collector::work() {
     guard.unlock();
     // One that hangs in the kernel must not hold up the others for ever.
     if (remains.launched) remains.launched->reap(std::chrono::seconds(5));
+    // The kernel may take a moment to let the last ones out of their group.
+    for (int round = 0; remains.cgroup && !remains.cgroup->remove() && round < 100; ++round) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     remains.cgroup.reset();
     remains.launched.reset();
     guard.lock();

@@ -50,6 +50,7 @@ class Drafter {
       : profile_(profile), machine_(machine), ladder_(ladder) {}
 
   Result<std::unique_ptr<Draft>> draft() {
+    if (!ladder_.namespaces) CHECK_OK(refuse_what_needs_mounts());
     plan_.ladder = ladder_;
     plan_.weakened = machine_.weakened;
     plan_.root_tree = &machine_.root_tree;
@@ -66,6 +67,31 @@ class Drafter {
   }
 
  private:
+  /// Level L4 has Landlock alone, which gives rights to whole trees and can take none back, and no place but the host's
+  /// own paths. What it cannot hold is refused, never left open.
+  Result<void> refuse_what_needs_mounts() const {
+    auto refusal = [](std::string_view what) {
+      return fail(Fault::denied, "{} needs a mount namespace, and this run would have level L4 (no namespaces)", what);
+    };
+    if (ladder_.landlock_abi <= 0 && !machine_.weakened.landlock()) {
+      return fail(Fault::denied, "without namespaces and without Landlock nothing would keep files apart");
+    }
+    const Workspace& workspace = profile_.workspace;
+    if (workspace.access == WorkspaceAccess::overlay) return refusal("an overlay of the workspace");
+    if (workspace.access == WorkspaceAccess::rw && !workspace.protected_paths.empty()) {
+      return refusal("protecting paths of a writable workspace");
+    }
+    if (workspace.access != WorkspaceAccess::none && !workspace.hidden_paths.empty()) {
+      return refusal("hiding paths of a workspace");
+    }
+    for (const Bind& bind : profile_.binds) {
+      if (bind.source != bind.target) return refusal("a bind at another path than its own");
+    }
+    if (profile_.network != Network::none) return refusal("a loopback of its own");
+    if (profile_.tty) return refusal("a terminal of its own");
+    return {};
+  }
+
   /// Started by root, whatever is given is somebody's whom the sandbox is not.
   Result<int> tree_for(const std::string& path) {
     if (!plan_.started_by_root || !plan_.ladder.namespaces) return -1;
@@ -74,6 +100,9 @@ class Drafter {
   }
 
   Result<void> add_session() {
+    const std::string& home = profile_.session.home;
+    if (!home.empty() && !absolute(home)) return fail(Fault::invalid_input, "HOME '{}' is not an absolute path", home);
+    if (plan_.ladder.namespaces && home != home_directory) plan_.home_alias = home;
     const Limits& limits = profile_.limits;
     plan_.scratch_options = "mode=0755";
     if (limits.disk_bytes) plan_.scratch_options += fmt::format(",size={}", limits.disk_bytes);
@@ -118,12 +147,12 @@ class Drafter {
       plan_.overlay_upper_tree = TRY(tree_for(workspace.upper));
     }
     if (workspace.access == WorkspaceAccess::rw && !plan_.weakened.protected_paths()) {
-      draft_->placeholders = TRY(PlaceholderHold::take(workspace, machine_.state_directory));
+      draft_->placeholders.emplace(TRY(PlaceholderHold::take(workspace, machine_.state_directory)));
       plan_.protected_paths = draft_->placeholders->paths();
     } else if (!workspace.hidden_paths.empty()) {
       Workspace hidden_only = workspace;
       hidden_only.protected_paths.clear();
-      draft_->placeholders = TRY(PlaceholderHold::take(hidden_only, machine_.state_directory));
+      draft_->placeholders.emplace(TRY(PlaceholderHold::take(hidden_only, machine_.state_directory)));
       plan_.protected_paths = draft_->placeholders->paths();
     }
     return {};
@@ -217,7 +246,8 @@ void draft_command(const Profile& profile, const Machine& machine, Draft& draft)
     draft.arguments = program.argv;
   }
   const bool own_root = draft.blueprint.ladder.namespaces;
-  const std::string home = own_root ? home_directory : "/" + draft.blueprint.home_source;
+  const std::string own_home = draft.blueprint.home_alias.empty() ? home_directory : draft.blueprint.home_alias;
+  const std::string home = own_root ? own_home : "/" + draft.blueprint.home_source;
   draft.environment = environment_of(profile, home, own_root ? "/tmp" : "/" + draft.blueprint.tmp_source);
   draft.cwd = !profile.cwd.empty()                                ? profile.cwd
               : profile.workspace.access != WorkspaceAccess::none ? profile.workspace.path
@@ -225,6 +255,8 @@ void draft_command(const Profile& profile, const Machine& machine, Draft& draft)
   draft.order_flags = 0;
   if (profile.tty) draft.order_flags |= order_controlling_tty;
   if (!own_root) draft.order_flags |= order_subreaper;
+  constexpr int signal_scope_abi = 6;
+  if (!own_root && draft.blueprint.ladder.landlock_abi >= signal_scope_abi) draft.order_flags |= order_out_of_reach;
   if (machine.weakened.init_hygiene()) draft.order_flags |= order_stay_dumpable;
 }
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "sandbox/native/syscall_table.h"
 #include "sys/bpf.h"

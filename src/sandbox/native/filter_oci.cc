@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <string>
 
+#include "base/json.h"
 #include "sandbox/native/filter_rules.h"
 
 namespace cordon::sandbox::native {

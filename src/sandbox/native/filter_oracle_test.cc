@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "base/json.h"
 #include "sandbox/native/filter.h"
 #include "sandbox/native/filter_rules.h"
 #include "sys/fd.h"
@@ -162,7 +163,7 @@ Clause clause_from(const Json& rule) {
 TEST(OciProfile, GivesTheSameAnswersAsTheFilter) {
   std::mt19937_64 random(6);
   const FilterOptions options = FilterOptions::namespaced();
-  const Json profile = Json::parse(oci_profile(options).dump());
+  const Json profile = parse_json(oci_profile(options).dump());
   EXPECT_EQ(profile["defaultAction"], "SCMP_ACT_ERRNO");
   ASSERT_TRUE(profile["architectures"].is_array());
   Oracle oracle(this_architecture, profile["defaultErrnoRet"]);

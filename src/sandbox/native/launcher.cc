@@ -156,6 +156,7 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
   plan.launcher_go = go.second.get();
   launched->control = std::move(control.first);
   launched->notes.timed = plan.timed;
+  launched->own_pid_namespace = plan.ladder.namespaces;
 
   // The stack must outlive the child's use of it, which ends with its exec.
   plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
@@ -249,6 +250,10 @@ Result<void> Launched::send_orders(const std::string& orders) {
     sent += static_cast<std::size_t>(count);
   }
   return {};
+}
+
+void Launched::ask_to_end() {
+  if (control) ::shutdown(control->get(), SHUT_WR);
 }
 
 void Launched::kill() {

@@ -46,8 +46,9 @@ class Launched {
   std::optional<sys::Fd> listener;  // for refused calls
   Pipes pipes;
   ChildNotes notes;
-  bool ours_to_reap = true;  // false: a zygote's child
-  std::uint64_t cpu_us = 0;  // of all that were in it; known after reap
+  bool ours_to_reap = true;       // false: a zygote's child
+  bool own_pid_namespace = true;  // its end is the end of all
+  std::uint64_t cpu_us = 0;       // of all that were in it; known after reap
   std::uint64_t peak_rss_bytes = 0;
 
   /// The next message; nothing when pid 1 is gone.
@@ -55,6 +56,8 @@ class Launched {
   /// Waits until pid 1 is ready for orders.
   Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
   Result<void> send_orders(const std::string& orders);
+  /// Asks pid 1 to end everybody and to report what they used.
+  void ask_to_end();
   void kill();
   /// Whether its pid 1 still runs.
   bool alive() const;

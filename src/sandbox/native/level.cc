@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "sys/landlock.h"
@@ -11,6 +12,7 @@ namespace cordon::sandbox::native {
 Ladder highest_ladder(const Weakened& weakened) {
   Ladder ladder;
   ladder.landlock_abi = weakened.landlock() ? 0 : sys::landlock_abi();
+  if (weakened.landlock_scopes()) ladder.landlock_abi = std::min(ladder.landlock_abi, 5);
   ladder.fresh_proc = !weakened.proc();
   ladder.namespaces = !weakened.namespaces();
   ladder.user_namespace = ladder.namespaces && !weakened.user_namespace();
@@ -58,7 +60,15 @@ Isolation describe_isolation(const Ladder& ladder, const Cgroups* cgroups, const
   if (ladder.namespaces && !ladder.fresh_proc)
     lacks(Level::L2, "a /proc of its own: processes of the host can be seen");
   if (ladder.namespaces && !ladder.user_namespace) lacks(Level::L3, "user namespace");
-  if (!ladder.namespaces) lacks(Level::L4, "namespaces: files are held by Landlock alone, sockets by seccomp alone");
+  if (!ladder.namespaces) {
+    lacks(Level::L4, "namespaces: files are held by Landlock alone, sockets by seccomp alone");
+    constexpr int signal_scope_abi = 6;
+    if (ladder.landlock_abi < signal_scope_abi) {
+      lacks(
+          Level::L4,
+          "Landlock scope for signals (Linux 6.12): a program can end its supervisor and other processes of its user");
+    }
+  }
   if (weakened.any()) isolation.missing.emplace_back("layers that a test switched off");
   isolation.level = name_of(level);
   return isolation;

@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint64_t refused_forks_of_a_bomb = 64;
 constexpr int crowded_checks_of_a_bomb = 10;
 constexpr std::size_t chunk = 65536;
+constexpr auto patience_with_pid1 = std::chrono::milliseconds(60);
 
 std::vector<std::string> watched_directories(const Profile& profile) {
   std::vector<std::string> directories;
@@ -93,8 +94,16 @@ void Monitor::end_because(Why why, std::string sentence) {
   if (killed_ || ended_ || over_) return;
   killed_ = Killed{SIGKILL, why, std::move(sentence)};
   killed_at_ = Clock::now();
+  // Pid 1 kills at once, and unlike the kernel it can tell afterwards what everybody used.
+  launched_.ask_to_end();
+}
+
+void Monitor::end_by_force() {
+  forced_ = true;
+  if (launched_.pidfd) cpu_seen_ms_ = cpu_ms(process_tree(launched_.pid));
   if (cgroup_) cgroup_->kill();
-  launched_.kill();
+  // Without a namespace and a group pid 1 is the only one who can find the others: it is not killed while it does.
+  if (cgroup_ || launched_.own_pid_namespace) launched_.kill();
 }
 
 /// One read; false at the end or when there is nothing now.
@@ -184,7 +193,7 @@ void Monitor::take_message() {
   }
   const Report& report = (*message)->report;
   if (report.kind == ReportKind::failed) broken_ = failure_of(report, profile_);
-  if (report.kind == ReportKind::ended) ended_ = report;
+  if (report.kind == ReportKind::ended || report.kind == ReportKind::stopped) ended_ = report;
 }
 
 void Monitor::poll_once(int timeout_ms) {
@@ -199,9 +208,9 @@ void Monitor::poll_once(int timeout_ms) {
   const int err = launched_.pipes.error ? add(launched_.pipes.error->get(), POLLIN) : -1;
   const int terminal = launched_.terminal ? add(launched_.terminal->get(), POLLIN) : -1;
   const int pid1 = launched_.pidfd && !launched_.control ? add(launched_.pidfd->get(), POLLIN) : -1;
-  const int stop = add(stop_event_.get(), POLLIN);
-  const int oom =
-      cgroup_ && cgroup_->oom_descriptor() >= 0 && !killed_ ? add(cgroup_->oom_descriptor(), POLLIN | POLLPRI) : -1;
+  const int stop = !killed_ ? add(stop_event_.get(), POLLIN) : -1;
+  const bool may_run_out = cgroup_ && cgroup_->oom_descriptor() >= 0 && !killed_;
+  const int oom = may_run_out ? add(cgroup_->oom_descriptor(), cgroup_->oom_events()) : -1;
   int input = -1;
   if (input_open_) {
     const bool wants_more = input_from_descriptor_ && input_sent_ == pending_input_.size();
@@ -217,19 +226,22 @@ void Monitor::poll_once(int timeout_ms) {
   if (ready(terminal) && !read_some(*launched_.terminal, Stream::out) && errno == EIO) launched_.terminal.reset();
   if (ready(input)) feed_input();
   if (ready(stop)) end_because(Why::signal, "stopped by the caller");
-  if (ready(oom)) check_limits(Clock::now());
+  if (ready(oom)) {
+    cgroup_->acknowledge_oom();
+    check_limits(Clock::now());
+  }
   if (ready(pid1)) over_ = true;
   if (ready(control)) take_message();
 }
 
-void Monitor::check_disk_and_memory() {
+void Monitor::check_disk_and_memory(const CgroupReading& reading) {
   const Limits& limits = profile_.limits;
   if (!disk_.idle()) {
     if (auto sentence = disk_.exceeded()) end_because(Why::disk, *sentence);
   }
-  const bool need_memory = limits.memory_bytes && (!cgroup_ || !cgroup_->read().memory_peak);
-  const bool need_count = limits.pids && (!cgroup_ || !cgroup_->read().processes_peak);
-  const bool need_cpu = limits.cpu_ms && (!cgroup_ || !cgroup_->read().cpu_us);
+  const bool need_memory = limits.memory_bytes && !reading.memory_peak;
+  const bool need_count = limits.pids && !reading.processes_peak;
+  const bool need_cpu = limits.cpu_ms && !reading.cpu_us;
   if (!need_memory && !need_count && !need_cpu) return;
   const auto processes = process_tree(launched_.pid);
   if (need_cpu && cpu_ms(processes) >= limits.cpu_ms) {
@@ -257,8 +269,8 @@ void Monitor::check_limits(Clock::time_point now) {
     end_because(Why::timeout,
                 fmt::format("ran longer than {} ms (limit: time; raise it with --timeout)", limits.wall_ms));
   }
+  const CgroupReading reading = cgroup_ ? cgroup_->read() : CgroupReading{};
   if (cgroup_) {
-    const CgroupReading reading = cgroup_->read();
     forks_refused_ = reading.forks_refused;
     if (reading.oom_kills > 0) {
       end_because(Why::memory, fmt::format("used more than {} bytes of memory (limit: memory)", limits.memory_bytes));
@@ -272,7 +284,7 @@ void Monitor::check_limits(Clock::time_point now) {
       end_because(Why::timeout, fmt::format("used more than {} ms of processor time (limit: CPU)", limits.cpu_ms));
     }
   }
-  check_disk_and_memory();
+  check_disk_and_memory(reading);
   // Soon at first, so that a bomb is caught early; later less often.
   check_interval_ = std::min(check_interval_ * 2, std::chrono::milliseconds(200));
   next_check_ = now + check_interval_;
@@ -312,7 +324,8 @@ Outcome Monitor::outcome_of_status(int status, const CgroupReading& reading) con
 Outcome Monitor::outcome_of(const CgroupReading& reading) const {
   if (broken_) return Broken{*broken_};
   if (killed_) return *killed_;
-  if (ended_) return outcome_of_status(ended_->value, reading);
+  // The machine's own shortage may take pid 1 as well.
+  if (ended_ || reading.oom_kills > 0) return outcome_of_status(ended_ ? ended_->value : SIGKILL, reading);
   return Killed{SIGKILL, Why::signal, "pid 1 of the sandbox was killed from outside"};
 }
 
@@ -321,18 +334,23 @@ void Monitor::watch(RunReport& report) {
   while (!over_ && !ended_ && !broken_) {
     const auto now = Clock::now();
     if (!killed_ && timeout_until_next_check(now) == 0) check_limits(now);
+    if (killed_ && !forced_ && now - killed_at_ > patience_with_pid1) end_by_force();
     if (killed_ && now - killed_at_ > std::chrono::seconds(5)) {
       // Stuck in the kernel (a dead network file system, say). The kill stands; nothing of it will run again.
       killed_->sentence += "; it is dead but the kernel has not let go of it yet";
       break;
     }
-    poll_once(killed_ ? 100 : timeout_until_next_check(Clock::now()));
+    poll_once(!killed_ ? timeout_until_next_check(Clock::now()) : forced_ ? 100 : 10);
   }
+  // Pid 1 ended everybody before it said so. If it could not say so, nobody may be left either.
+  if (!ended_ && !broken_) end_by_force();
   if (killed_) launched_.reap(std::chrono::seconds(5));
   drain();
   const CgroupReading reading = cgroup_ ? cgroup_->read() : CgroupReading{};
   report.outcome = outcome_of(reading);
-  report.usage.cpu_ms = (ended_ ? ended_->cpu_us : std::max(reading.cpu_us.value_or(0), launched_.cpu_us)) / 1000;
+  // What auto-reaped children used is known to a control group alone.
+  const std::uint64_t collected = ended_ ? ended_->cpu_us : launched_.cpu_us;
+  report.usage.cpu_ms = std::max(std::max(reading.cpu_us.value_or(0), collected) / 1000, cpu_seen_ms_);
   report.usage.memory_peak_bytes = reading.memory_peak.value_or(
       std::max(resident_seen_, ended_ ? ended_->peak_rss_bytes : launched_.peak_rss_bytes));
   // Pid 1 is ours, not the program's.

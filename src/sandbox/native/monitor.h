@@ -37,8 +37,9 @@ class Monitor {
   void drain();
   void feed_input();
   void check_limits(Clock::time_point now);
-  void check_disk_and_memory();
+  void check_disk_and_memory(const CgroupReading& reading);
   void end_because(Why why, std::string sentence);
+  void end_by_force();
   int timeout_until_next_check(Clock::time_point now) const;
   Outcome outcome_of(const CgroupReading& reading) const;
   Outcome outcome_of_status(int status, const CgroupReading& reading) const;
@@ -55,6 +56,7 @@ class Monitor {
   std::chrono::milliseconds check_interval_{50};
   Clock::time_point next_check_ = started_ + check_interval_;
   Clock::time_point killed_at_{};
+  bool forced_ = false;
   std::string pending_input_;
   std::size_t input_sent_ = 0;
   bool input_from_descriptor_ = false;
@@ -65,6 +67,7 @@ class Monitor {
   int crowded_checks_ = 0;
   std::uint64_t processes_seen_ = 0;
   std::uint64_t resident_seen_ = 0;
+  std::uint64_t cpu_seen_ms_ = 0;
 
   std::optional<Report> ended_;
   std::optional<Error> broken_;

@@ -67,22 +67,24 @@ std::string journal_name(const std::string& path) {
 struct Entry {
   std::string path;
   bool directory = false;
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
 };
 
+/// Before the placeholder is made. Not synced: it is there for runs that are killed, and a machine that lost its power
+/// may keep an empty placeholder. Not replaced atomically: killed in between, there is nothing to sweep yet.
 Result<void> write_entry(const std::string& journal, const Entry& entry) {
-  Json json{{"path", entry.path}, {"directory", entry.directory}, {"device", entry.device}, {"inode", entry.inode}};
-  return sys::replace_file(journal + "/entry", json.dump(), 0600);
+  const std::string path = journal + "/entry";
+  const sys::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.get() < 0) return fail(Fault::unavailable, "cannot write {}: {}", path, std::strerror(errno));
+  const Json json{{"path", entry.path}, {"directory", entry.directory}};
+  return sys::write_all(file, path, json.dump());
 }
 
 std::optional<Entry> read_entry(const std::string& journal) {
   auto text = sys::read_file(journal + "/entry", 65536);
   if (!text) return std::nullopt;
-  Json json = Json::parse(*text, nullptr, false);
+  Json json = parse_json(*text);
   if (!json.is_object()) return std::nullopt;
-  return Entry{json.value("path", ""), json.value("directory", false), json.value("device", std::uint64_t{0}),
-               json.value("inode", std::uint64_t{0})};
+  return Entry{json.value("path", ""), json.value("directory", false)};
 }
 
 /// Under the journal's lock: removes holders that are dead; true if nobody is left.
@@ -101,14 +103,12 @@ bool unheld(const std::string& journal) {
   return !held;
 }
 
-/// Removes the placeholder if it still is what we made: someone's own file in its place stays.
+/// Removes the placeholder if it still is empty, as we made it: what someone put there stays.
 void sweep(const std::string& journal) {
   auto entry = read_entry(journal);
   std::error_code error;
   struct stat status {};
-  // Inode 0: killed between journal and creation; an empty thing at that name is then ours.
-  const bool there = entry && ::lstat(entry->path.c_str(), &status) == 0;
-  if (there && (entry->inode == 0 || (status.st_ino == entry->inode && status.st_dev == entry->device))) {
+  if (entry && ::lstat(entry->path.c_str(), &status) == 0) {
     if (entry->directory && S_ISDIR(status.st_mode)) ::rmdir(entry->path.c_str());
     if (!entry->directory && S_ISREG(status.st_mode) && status.st_size == 0) ::unlink(entry->path.c_str());
   }
@@ -136,12 +136,6 @@ Result<std::string> hold(const std::string& state_directory, int parent, const s
   if (made < 0)
     return fail(Fault::conflict, "placeholder for protected path {}: {}", wanted.path, std::strerror(errno));
   if (!wanted.directory) ::close(made);
-  struct stat status {};
-  ::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
-  Entry entry = wanted;
-  entry.device = status.st_dev;
-  entry.inode = status.st_ino;
-  CHECK_OK(write_entry(journal, entry));
   return holder;
 }
 
@@ -180,8 +174,8 @@ Result<PlaceholderHold> PlaceholderHold::take(const Workspace& workspace, const 
                   "protected path {} is missing and there is no state directory to journal a placeholder", *path);
     }
     if (!state_directory.empty()) {
-      std::string holder = TRY(hold(state_directory, parent.get(), parts.name,
-                                    {workspace.path + "/" + *path, wants_directory, 0, 0}, exists));
+      std::string holder =
+          TRY(hold(state_directory, parent.get(), parts.name, {workspace.path + "/" + *path, wants_directory}, exists));
       if (!holder.empty()) result.held_.push_back(holder);
     }
     const bool directory = exists ? S_ISDIR(status.st_mode) : wants_directory;
@@ -193,9 +187,11 @@ Result<PlaceholderHold> PlaceholderHold::take(const Workspace& workspace, const 
   return result;
 }
 
+PlaceholderHold::~PlaceholderHold() { release(); }
+
 std::vector<Quarantined> PlaceholderHold::release() {
   std::vector<Quarantined> moved;
-  if (state_directory_.empty()) return moved;
+  if (state_directory_.empty() || (held_.empty() && watched_.empty())) return moved;
   auto lock = sys::FileLock::take(journal_root(state_directory_) + "/lock");
   std::error_code error;
   for (const std::string& holder : held_) {

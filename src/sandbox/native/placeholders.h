@@ -15,13 +15,15 @@
 
 namespace cordon::sandbox::native {
 
-/// The protection of one workspace for one run.
+/// The protection of one workspace for one run; released at the latest when destroyed, so that a run that fails while
+/// it is set up leaves nothing behind either.
 class PlaceholderHold {
  public:
   /// `state_directory` holds the journal; without one, a protected path that is missing is an error.
   static Result<PlaceholderHold> take(const Workspace& workspace, const std::string& state_directory);
   PlaceholderHold(PlaceholderHold&&) = default;
-  PlaceholderHold& operator=(PlaceholderHold&&) = default;
+  PlaceholderHold& operator=(PlaceholderHold&&) = delete;
+  ~PlaceholderHold();
 
   const std::vector<ProtectedPath>& paths() const { return paths_; }
 

@@ -66,8 +66,8 @@ RootTree::Generated passwd_file() {
 
 RootTree RootTree::discover() {
   RootTree tree;
-  tree.directories = {"/etc", "/proc", "/dev",         "/dev/pts",   "/dev/shm", "/tmp",   "/var",
-                      "/run", "/home", home_directory, "/workspace", "/agent",   "/.lower"};
+  tree.directories = {"/etc", "/proc", "/dev",         "/dev/pts", "/dev/shm",   "/tmp",   "/var",
+                      "/run", "/home", home_directory, "/root",    "/workspace", "/agent", "/.lower"};
   for (const char* path : system_paths) add_entry(tree, path);
   std::vector<std::string> names;
   std::error_code error;

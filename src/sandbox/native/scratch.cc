@@ -49,6 +49,19 @@ bool write_gitconfig(Child& child) {
   return child.ok(written, "write", "~/.gitconfig");
 }
 
+bool place_home(Child& child) {
+  if (!child.plan.home_source.empty()) {
+    return place_session_directory(child, child.plan.home_source, child.plan.home_tree, home_directory);
+  }
+  return write_gitconfig(child) && bind(child, AT_FDCWD, "/.host/proc/home", home_directory, 0);
+}
+
+bool alias_home(Child& child) {
+  const char* alias = child.plan.home_alias.c_str();
+  if (!*alias) return true;
+  return make_target(child, "", alias, true) && bind(child, AT_FDCWD, home_directory, alias, 0);
+}
+
 }  // namespace
 
 // The copies of the memory file system's directories inherit its nosuid and nodev.
@@ -64,10 +77,7 @@ bool place_scratch(Child& child) {
   } else if (!place_session_directory(child, child.plan.tmp_source, child.plan.tmp_tree, "/tmp")) {
     return false;
   }
-  if (!child.plan.home_source.empty()) {
-    return place_session_directory(child, child.plan.home_source, child.plan.home_tree, home_directory);
-  }
-  return write_gitconfig(child) && bind(child, AT_FDCWD, "/.host/proc/home", home_directory, 0);
+  return place_home(child) && alias_home(child);
 }
 
 }  // namespace cordon::sandbox::native

@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,7 +58,11 @@ long raise_capabilities() {
   return raw::call(SYS_capset, raw::address(&header), raw::address(sets));
 }
 
-void wait_to_be_killed(void*) {
+/// Keeps a user namespace until the launcher has opened it, and never longer than the launcher lives.
+void wait_to_be_killed(void* launcher) {
+  raw::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have died before that.
+  if (raw::call(SYS_getppid) != *static_cast<const pid_t*>(launcher)) return;
   for (;;) raw::call(SYS_pause);
 }
 
@@ -74,7 +79,8 @@ Result<Fd> mapping_namespace(std::uint32_t owner_uid, std::uint32_t owner_gid, c
   arguments.flags = CLONE_NEWUSER | CLONE_VM;
   arguments.stack = stack.base();
   arguments.stack_size = stack.size();
-  long pid = cordon_clone3_call(&arguments, sizeof arguments, wait_to_be_killed, nullptr);
+  pid_t launcher = ::getpid();
+  long pid = cordon_clone3_call(&arguments, sizeof arguments, wait_to_be_killed, &launcher);
   if (pid < 0)
     return fail(Fault::unavailable, "clone3 of a user namespace for an id-mapped mount: {}",
                 std::strerror(static_cast<int>(-pid)));

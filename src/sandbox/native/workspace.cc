@@ -30,26 +30,6 @@ struct PathBuffer {
   }
 };
 
-/// Makes every directory of the path, and at its end a directory or an empty file.
-bool make_target(Child& child, const char* prefix, const char* path, bool directory) {
-  PathBuffer buffer;
-  if (!buffer.assign(prefix, path)) return child.ok(-ENAMETOOLONG, "mkdir", path);
-  for (char* cursor = buffer.text + raw::length(prefix) + 1; *cursor; ++cursor) {
-    if (*cursor != '/') continue;
-    *cursor = 0;
-    long made = raw::mkdir(AT_FDCWD, buffer.text, 0755);
-    *cursor = '/';
-    if (made < 0 && made != -EEXIST && made != -EROFS) return child.ok(made, "mkdir", path);
-  }
-  struct stat status {};
-  if (raw::stat_at(AT_FDCWD, buffer.text, status, AT_SYMLINK_NOFOLLOW) == 0) return true;
-  if (directory) return child.ok(raw::mkdir(AT_FDCWD, buffer.text, 0755), "mkdir", path);
-  long fd = raw::open(AT_FDCWD, buffer.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-  if (!child.ok(fd, "create", path)) return false;
-  raw::close(fd);
-  return true;
-}
-
 /// "/home/x/y" → "/home"
 bool top_of(const char* path, PathBuffer& top) {
   std::size_t used = 0;
@@ -118,36 +98,64 @@ bool place_tree(Child& child, const PlacedTree& tree, bool is_workspace) {
   return placed;
 }
 
+/// Every path below a first directory of the root; /tmp is the run's own and needs none made.
+template <class Visit>
+bool for_each_mount_point(Child& child, Visit visit) {
+  auto visit_one = [&](const std::string& target, bool directory) {
+    PathBuffer top;
+    if (!top_of(target.c_str(), top) || starts_with(target.c_str(), "/tmp/")) return true;
+    return visit(target.c_str(), directory);
+  };
+  if (!child.plan.home_alias.empty() && !visit_one(child.plan.home_alias, true)) return false;
+  for (const PlacedTree& tree : child.plan.trees) {
+    for (const std::string& target : tree.targets) {
+      if (!visit_one(target, tree.directory)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+bool make_target(Child& child, const char* prefix, const char* path, bool directory) {
+  PathBuffer buffer;
+  if (!buffer.assign(prefix, path)) return child.ok(-ENAMETOOLONG, "mkdir", path);
+  for (char* cursor = buffer.text + raw::length(prefix) + 1; *cursor; ++cursor) {
+    if (*cursor != '/') continue;
+    *cursor = 0;
+    long made = raw::mkdir(AT_FDCWD, buffer.text, 0755);
+    *cursor = '/';
+    if (made < 0 && made != -EEXIST && made != -EROFS) return child.ok(made, "mkdir", path);
+  }
+  struct stat status {};
+  if (raw::stat_at(AT_FDCWD, buffer.text, status, AT_SYMLINK_NOFOLLOW) == 0) return true;
+  if (directory) return child.ok(raw::mkdir(AT_FDCWD, buffer.text, 0755), "mkdir", path);
+  long fd = raw::open(AT_FDCWD, buffer.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (!child.ok(fd, "create", path)) return false;
+  raw::close(fd);
+  return true;
+}
 
 bool make_mount_points(Child& child) {
   if (!child.plan.skeleton_ready) return true;
   const char* inside = "/.host/proc/mounts";
-  for (const PlacedTree& tree : child.plan.trees) {
-    for (const std::string& target : tree.targets) {
-      PathBuffer top;
-      if (!top_of(target.c_str(), top) || starts_with(target.c_str(), "/tmp/")) continue;
-      if (!make_target(child, inside, target.c_str(), tree.directory)) return false;
-    }
-  }
-  PathBuffer made;
-  for (const PlacedTree& tree : child.plan.trees) {
-    for (const std::string& target : tree.targets) {
-      PathBuffer top;
-      if (!top_of(target.c_str(), top) || starts_with(target.c_str(), "/tmp/")) continue;
-      struct stat before {};
-      struct stat own {};
-      if (!made.assign(inside, top.text)) return child.ok(-ENAMETOOLONG, "mkdir", top.text);
-      if (starts_with(target.c_str(), "/home/") && !make_target(child, inside, home_directory, true)) return false;
-      // Two targets may share their first directory: it is bound once.
-      if (raw::stat_at(AT_FDCWD, made.text, own, 0) == 0 && raw::stat_at(AT_FDCWD, top.text, before, 0) == 0 &&
-          own.st_ino == before.st_ino && own.st_dev == before.st_dev) {
-        continue;
-      }
-      if (!bind(child, AT_FDCWD, made.text, top.text, guarded_read_only)) return false;
-    }
-  }
-  return true;
+  bool made = for_each_mount_point(
+      child, [&](const char* target, bool directory) { return make_target(child, inside, target, directory); });
+  return made && for_each_mount_point(child, [&](const char* target, bool) {
+           PathBuffer top;
+           PathBuffer own;
+           struct stat before {};
+           struct stat after {};
+           if (!top_of(target, top)) return true;
+           if (!own.assign(inside, top.text)) return child.ok(-ENAMETOOLONG, "mkdir", top.text);
+           if (starts_with(target, "/home/") && !make_target(child, inside, home_directory, true)) return false;
+           // Two targets may share their first directory: it is bound once.
+           if (raw::stat_at(AT_FDCWD, own.text, after, 0) == 0 && raw::stat_at(AT_FDCWD, top.text, before, 0) == 0 &&
+               after.st_ino == before.st_ino && after.st_dev == before.st_dev) {
+             return true;
+           }
+           return bind(child, AT_FDCWD, own.text, top.text, guarded_read_only);
+         });
 }
 
 bool place_trees(Child& child) {

@@ -32,12 +32,15 @@ struct Building {
   const Blueprint* blueprint;
   ChildNotes notes;
   int told[2] = {-1, -1};  // the child writes one byte when it is done
+  pid_t launcher = ::getpid();
 };
 
 void build_and_wait(void* argument) {
   auto* building = static_cast<Building*>(argument);
   Child child(*building->blueprint, building->notes);
   raw::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The launcher may have died before that.
+  if (raw::call(SYS_getppid) != building->launcher) return;
   const bool built = become_user(child) && build_shared_root(*building->blueprint, building->notes);
   raw::write(building->told[1], built ? "1" : "0", 1);
   for (;;) raw::call(SYS_pause);
@@ -96,7 +99,7 @@ Result<std::unique_ptr<Zygote>> Zygote::create(const Machine& machine) {
   choose_identity(blueprint);
 
   int go[2];
-  Building building{&blueprint, {}, {-1, -1}};
+  Building building{&blueprint, {}};
   if (::pipe2(go, O_CLOEXEC) != 0) return fail(Fault::unavailable, "pipe2: {}", std::strerror(errno));
   Fd go_read(go[0]);
   Fd go_write(go[1]);

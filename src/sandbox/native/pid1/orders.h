@@ -13,6 +13,7 @@ enum OrderFlags : std::uint32_t {
   order_compare = 1u << 1,        // the program must be `expected`, and is executed by the descriptor that was compared
   order_subreaper = 1u << 2,      // there is no pid namespace: collect orphans
   order_stay_dumpable = 1u << 3,  // for tests only (WithoutInitHygiene)
+  order_out_of_reach = 1u << 4,   // there is no pid namespace: the program must not be able to signal pid 1
 };
 
 /// The launcher's only message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
@@ -36,6 +37,7 @@ enum class ReportKind : std::uint32_t {
   failed,     // `value` says at which step, `error` is the errno; nothing ran
   started,    // the program was executed
   ended,      // `value` is the wait status of the program; everything else is dead and reaped
+  stopped,    // the launcher closed its end for writing: all were killed and reaped
 };
 
 enum class FailedAt : std::int32_t { orders = 1, working_directory, program_missing, program_differs, exec, fork };

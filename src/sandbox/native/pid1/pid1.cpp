@@ -23,7 +23,6 @@ using cordon::sys::raw::call;
 
 constexpr int eintr = 4;
 constexpr int enoent = 2;
-constexpr int esrch = 3;
 constexpr int eacces = 13;
 constexpr int enotdir = 20;
 constexpr int echild = 10;
@@ -171,9 +170,33 @@ void unblock_signals() {
   call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, address(&none), 0, sizeof none);
 }
 
+/// Without a pid namespace pid 1 is one process among others of its user. A Landlock domain below its own leaves the
+/// program nobody to signal but what it starts itself.
+long leave_reach_of_pid1() {
+  struct {
+    std::uint64_t files;
+    std::uint64_t network;
+    std::uint64_t scopes;
+  } const attributes{0, 0, 2 /* LANDLOCK_SCOPE_SIGNAL */};
+  const long ruleset = call(444 /* landlock_create_ruleset */, address(&attributes), sizeof attributes, 0);
+  if (ruleset < 0) return ruleset;
+  const long bound = call(446 /* landlock_restrict_self */, ruleset, 0);
+  call(SYS_close, ruleset);
+  return bound;
+}
+
+[[noreturn]] void fail_to_become(long result) {
+  task.exec_error = static_cast<int>(-result);
+  for (;;) call(SYS_exit_group, 127);
+}
+
 /// The child. It shares memory with pid 1, which waits until it executes.
 [[noreturn]] void become_program() {
   call(SYS_setsid);
+  if (task.orders.flags & order_subreaper) call(SYS_prctl, PR_SET_PDEATHSIG, 9, 0, 0, 0);
+  if (task.orders.flags & order_out_of_reach) {
+    if (long result = leave_reach_of_pid1(); result < 0) fail_to_become(result);
+  }
   if (task.orders.flags & order_controlling_tty) call(SYS_ioctl, 0, 0x540e /* TIOCSCTTY */, 0);
   unblock_signals();
   long result;
@@ -182,8 +205,7 @@ void unblock_signals() {
   } else {
     result = call(SYS_execve, address(task.path), address(task.arguments), address(task.variables));
   }
-  task.exec_error = static_cast<int>(-result);
-  for (;;) call(SYS_exit_group, 127);
+  fail_to_become(result);
 }
 
 alignas(16) char child_stack[16384];
@@ -250,47 +272,108 @@ long collect(Tally& tally, int options, int& status) {
   return pid;
 }
 
-/// Without a pid namespace kill(-1) would reach beyond us: go through our children, who inherit every orphan.
-long kill_children() {
-  long self = call(SYS_getpid);
-  char name[64] = "/proc/self/task/";
-  unsigned long used = 16;
-  char digits[20];
-  int count = 0;
-  for (long rest = self; rest > 0; rest /= 10) digits[count++] = static_cast<char>('0' + rest % 10);
-  while (count > 0) name[used++] = digits[--count];
-  for (const char* c = "/children"; *c; ++c) name[used++] = *c;
-  name[used] = 0;
-  static char list[65536];
-  long fd = call(SYS_openat, AT_FDCWD, address(name), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fd;
-  long bytes = call(SYS_read, fd, address(list), sizeof list);
-  call(SYS_close, fd);
-  long pid = 0;
-  for (long i = 0; i < bytes; ++i) {
-    if (list[i] >= '0' && list[i] <= '9') {
-      pid = pid * 10 + (list[i] - '0');
-    } else {
-      if (pid > 1) call(SYS_kill, pid, 9);
-      pid = 0;
-    }
+/// A path below /proc, put together without a C library.
+class ProcPath {
+ public:
+  ProcPath& text(const char* part) {
+    while (*part && used_ + 1 < sizeof path_) path_[used_++] = *part++;
+    path_[used_] = 0;
+    return *this;
   }
-  return 0;
-}
+  ProcPath& number(long value) {
+    char digits[24];
+    int count = sizeof digits;
+    digits[--count] = 0;
+    do {
+      digits[--count] = static_cast<char>('0' + value % 10);
+      value /= 10;
+    } while (value > 0);
+    return text(digits + count);
+  }
+  long open() const { return call(SYS_openat, AT_FDCWD, address(path_), O_RDONLY | O_CLOEXEC); }
 
-void end_everything(Tally& tally) {
+ private:
+  char path_[96] = {};
+  unsigned long used_ = 0;
+};
+
+/// Everybody below us, without a pid namespace: kill(-1) would reach beyond.
+class Descendants {
+ public:
+  /// Sends the signal to all of them; how many were not seen by the walk before.
+  unsigned signal(int number) {
+    const unsigned before = count_;
+    count_ = 0;
+    visit(call(SYS_getpid));
+    for (unsigned i = 0; i < count_; ++i) visit(pids_[i]);
+    for (unsigned i = 0; i < count_; ++i) call(SYS_kill, pids_[i], number);
+    return count_ > before ? count_ - before : 0;
+  }
+
+ private:
+  /// The children of every thread of `pid`.
+  void visit(long pid) {
+    const long tasks = ProcPath().text("/proc/").number(pid).text("/task").open();
+    if (tasks < 0) return;
+    alignas(8) char entries[2048];
+    for (long bytes; (bytes = call(SYS_getdents64, tasks, address(entries), sizeof entries)) > 0;) {
+      for (long at = 0; at < bytes;) {
+        constexpr int length_offset = 16;
+        constexpr int name_offset = 19;
+        const char* name = entries + at + name_offset;
+        if (*name >= '0' && *name <= '9') read_children(pid, name);
+        at += *reinterpret_cast<unsigned short*>(entries + at + length_offset);
+      }
+    }
+    call(SYS_close, tasks);
+  }
+
+  void read_children(long pid, const char* thread) {
+    const long list = ProcPath().text("/proc/").number(pid).text("/task/").text(thread).text("/children").open();
+    if (list < 0) return;
+    char text[4096];
+    long child = 0;
+    for (long bytes; (bytes = call(SYS_read, list, address(text), sizeof text)) > 0;) {
+      for (long i = 0; i < bytes; ++i) {
+        if (text[i] >= '0' && text[i] <= '9') {
+          child = child * 10 + (text[i] - '0');
+        } else {
+          if (child > 1 && count_ < most) pids_[count_++] = child;
+          child = 0;
+        }
+      }
+    }
+    call(SYS_close, list);
+  }
+
+  static constexpr unsigned most = 65536;
+  long pids_[most];
+  unsigned count_;
+};
+
+constinit Descendants descendants{};
+
+/// Kernels without Landlock's signal scope (before 6.12).
+void end_descendants(Tally& tally) {
   int status;
   for (;;) {
-    if (task.orders.flags & order_subreaper) {
-      kill_children();
-    } else if (call(SYS_kill, -1, 9) == -esrch) {
-      // Nobody but us and perhaps the dead.
-      while (collect(tally, WNOHANG, status) > 0) {
-      }
-      return;
+    // Stopped first, until nobody new appears: who is stopped cannot fork but still counts against the limit, so even a
+    // fork bomb comes to rest.
+    while (descendants.signal(19 /* SIGSTOP */) > 0) {
     }
+    descendants.signal(9);
     if (collect(tally, 0, status) == -echild) return;
   }
+}
+
+/// kill(-1) reaches what is in our pid namespace, or without one what is in our Landlock domain.
+void end_everything(Tally& tally) {
+  const std::uint32_t flags = task.orders.flags;
+  if ((flags & order_subreaper) && !(flags & order_out_of_reach)) return end_descendants(tally);
+  int status;
+  do {
+    call(SYS_kill, -1, 9);
+  } while (collect(tally, 0, status) != -echild);
 }
 
 /// Waits until the program is dead. False when the launcher went away first.
@@ -339,7 +422,8 @@ bool wait_for(long program, Tally& tally, int& program_status) {
   int status = 0;
   bool ended = wait_for(program, tally, status);
   end_everything(tally);
-  if (ended) send_report(ReportKind::ended, status, 0, tally.cpu_us, tally.rss);
+  // Not ended: the launcher is gone, or told us to end everybody and still wants to know what they used.
+  send_report(ended ? ReportKind::ended : ReportKind::stopped, status, 0, tally.cpu_us, tally.rss);
   leave(0);
 }
 

@@ -1,0 +1,144 @@
+#include "app/asker.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/alarm.h"
+#include "app/surroundings.h"
+#include "app/terminal.h"
+#include "base/text.h"
+#include "config/bind.h"
+#include "config/trust.h"
+#include "plan/environment.h"
+
+namespace cordon::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::string> real_directory(const std::string& path, const char* what) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error) return fail(Fault::invalid_input, "{} {}: {}", what, path, error.message());
+  if (!fs::is_directory(real, error)) return fail(Fault::invalid_input, "{} {} is no directory", what, path);
+  return real.string();
+}
+
+Result<Variables> variables_of(const std::vector<std::string>& given) {
+  Variables variables;
+  for (const std::string& one : given) {
+    const std::size_t equals = one.find('=');
+    if (equals != std::string::npos) {
+      variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+      continue;
+    }
+    const char* value = std::getenv(one.c_str());
+    if (value == nullptr)
+      return fail(Fault::invalid_input, "--env {}: there is no such variable here; write NAME=value", one);
+    variables.emplace_back(one, value);
+  }
+  return variables;
+}
+
+bool sounds_secret(std::string_view name) {
+  const std::string lower = to_lower(name);
+  for (const char* word : {"token", "secret", "password", "passwd", "key", "credential", "auth"}) {
+    if (lower.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::vector<audit::KnownSecret> secrets_of(const Request& request) {
+  std::vector<audit::KnownSecret> secrets;
+  for (const auto& [name, value] : request.environment) {
+    if (sounds_secret(name)) secrets.push_back({name, value});
+  }
+  for (const char* name : {"CORDON_APPROVER_TOKEN"}) {
+    if (const char* value = std::getenv(name)) secrets.push_back({name, value});
+  }
+  return secrets;
+}
+
+/// Why this command line wants more than the settings give to anyone.
+std::string loosening(const GlobalOptions& global, const Request& request, const Settings& settings) {
+  if (!global.config.empty()) return "--config takes settings from a file that nobody has trusted";
+  const SandboxMode mode = settings.agent(request.asker.agent).sandbox.mode.value;
+  if (mode == SandboxMode::non_main && is_main_session(request.asker.session, request.asker.agent)) {
+    return "--session names the main session, which runs on the host";
+  }
+  if (global.workspace.empty()) return "";
+  GlobalOptions found = global;
+  found.workspace.clear();
+  const auto sources = sources_of(found, request.cwd);
+  if (!sources) return "";
+  const bool above =
+      sources->workspace != request.workspace && config::is_within(sources->workspace, request.workspace);
+  return above ? fmt::format("--workspace {} lies above the workspace {}", request.workspace, sources->workspace) : "";
+}
+
+Result<guard::GuardOptions> options_for(const GlobalOptions& global, const Request& request) {
+  GlobalOptions exact = global;
+  exact.workspace = request.workspace;
+  exact.config = request.config;
+  guard::GuardOptions options;
+  options.sources = TRY(sources_of(exact, request.cwd));
+  options.secrets = secrets_of(request);
+  options.alarm = alarm_for(options.sources, options.secrets);
+  return options;
+}
+
+}  // namespace
+
+bool inside_sandbox() {
+  const char* mark = std::getenv("CORDON_SANDBOX");
+  return mark != nullptr && *mark != '\0';
+}
+
+Result<std::uint64_t> milliseconds_of(const std::string& text, const char* option) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  const auto duration = parse_duration(text);
+  if (duration && duration->count() >= 1000) return static_cast<std::uint64_t>(duration->count() / 1000);
+  return fail(Fault::invalid_input, "{} '{}': write a time like 30s, 5m or 1500 (milliseconds)", option, text);
+}
+
+Result<Request> request_from(const GlobalOptions& global, const RequestOptions& options) {
+  Request request;
+  request.text = options.text;
+  request.cwd = TRY(real_directory(options.cwd.empty() ? TRY(Surroundings::current_directory()) : options.cwd,
+                                   "the working directory"));
+  const config::Sources sources = TRY(sources_of(global, request.cwd));
+  request.workspace = TRY(real_directory(sources.workspace, "the workspace"));
+  request.home = sources.home;
+  if (!sources.extra_files.empty()) request.config = sources.extra_files.front();
+  request.environment = TRY(variables_of(options.environment));
+  request.inherited = plan::inherited_variables(environ);
+  request.of_host =
+      plan::host_variables(environ, {request.workspace, sources.state_dir, "/tmp", "/var/tmp", "/dev/shm"});
+  request.asker.user = TRY(user_name());
+  request.asker.uid = ::geteuid();
+  if (!global.agent.empty()) request.asker.agent = global.agent;
+  request.asker.session = global.session;
+  request.asker.is_agent = !global.agent.empty() || !is_terminal(STDIN_FILENO) || inside_sandbox();
+  return request;
+}
+
+Result<guard::Guard> guard_for(const GlobalOptions& global, const Request& request, const PresenceOptions& presence,
+                               const Clock& clock) {
+  auto guard = TRY(guard::Guard::open(TRY(options_for(global, request)), clock));
+  if (const std::string why = loosening(global, request, guard.settings()); !why.empty()) {
+    TRY(prove_presence(global, presence, why + ". Is that what you want?"));
+  }
+  return guard;
+}
+
+Result<guard::Guard> guard_for_stored(const GlobalOptions& global, const Request& request, const Clock& clock) {
+  return guard::Guard::open(TRY(options_for(global, request)), clock);
+}
+
+}  // namespace cordon::app

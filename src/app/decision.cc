@@ -1,0 +1,159 @@
+#include "app/decision.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "app/asker.h"
+#include "app/entry_text.h"
+#include "app/streams.h"
+#include "app/surroundings.h"
+#include "app/terminal.h"
+#include "base/text.h"
+#include "plan/plan.h"
+
+namespace cordon::app {
+
+namespace {
+
+Result<std::optional<Duration>> duration_of(const ApproveOptions& options, Time now) {
+  if (!options.lasts.empty() && !options.until.empty()) {
+    return fail(Fault::invalid_input, "give --for or --until, not both");
+  }
+  if (!options.lasts.empty()) {
+    const auto lasts = parse_duration(options.lasts);
+    if (!lasts) return fail(Fault::invalid_input, "--for '{}': write a duration like 30m, 8h or 7d", options.lasts);
+    return std::optional<Duration>(*lasts);
+  }
+  if (options.until.empty()) return std::optional<Duration>();
+  const auto until = from_rfc3339(options.until);
+  if (!until) {
+    return fail(Fault::invalid_input, "--until '{}': write a time like 2026-12-31 or 2026-12-31T18:00:00Z",
+                options.until);
+  }
+  if (*until <= now) return fail(Fault::invalid_input, "--until {} is in the past", options.until);
+  return std::optional<Duration>(*until - now);
+}
+
+std::string question_for(const approve::Entry& entry, const approve::Vote& vote) {
+  const std::string times = vote.uses == 1 ? "once" : fmt::format("{} times", vote.uses);
+  const std::string until = vote.lasts ? " within " + to_text(*vote.lasts) : "";
+  return fmt::format("Approve {} to run {}{}?", entry.id, times, until);
+}
+
+Result<approve::Vote> vote_on(const GlobalOptions& global, const ApproveOptions& options, const approve::Entry& entry,
+                              Time now) {
+  approve::Vote vote{.by = options.by.empty() ? TRY(user_name()) : options.by,
+                     .notes = options.notes,
+                     .inside_sandbox = inside_sandbox(),
+                     .from_agent = !global.agent.empty(),
+                     .uses = options.uses};
+  vote.lasts = TRY(duration_of(options, now));
+  // Asked before the secret is: nobody types it for nothing, least of all where an agent could read it.
+  vote.presence = approve::Presence::token;
+  CHECK_OK(approve::Queue::may_approve(entry, vote));
+  vote.presence = approve::Presence::none;
+  if (entry.request.asker.is_agent && !TRY(approve::ApproverStore(TRY(state_directory(global))).read())) {
+    vote.presence = approve::Presence::confirmed;
+    CHECK_OK(approve::Queue::may_approve(entry, vote));
+  }
+  vote.presence = TRY(prove_presence(global, options.presence, question_for(entry, vote)));
+  return vote;
+}
+
+int say_approved(const GlobalOptions& global, const approve::Entry& entry, const char* redeemer,
+                 const std::string& sentence) {
+  if (global.json) {
+    Json answer = approve::to_json(entry);
+    answer["success"] = true;
+    answer["message"] = "Command approved";
+    answer["redeemer"] = redeemer;
+    std::cout << to_json_text(answer) << '\n';
+  } else if (!global.quiet) {
+    std::cout << "Approved " << entry.id << ". " << sentence << '\n';
+  }
+  return exit_code::done;
+}
+
+Result<int> run_here(const GlobalOptions& global, guard::Guard& guard, const approve::Entry& entry) {
+  sandbox::CapturedIo captured;
+  PassingIo passing(global.quiet ? PassingIo::Progress::off : PassingIo::Progress::on, false);
+  const StopOnSignal stop;
+  if (!global.json && !global.quiet) std::cerr << "Approved " << entry.id << ". Running it:\n";
+  sandbox::Io& io = global.json ? static_cast<sandbox::Io&>(captured) : passing;
+  const guard::Execution execution = TRY(guard.redeem(entry, io, stop.token()));
+  for (const std::string& alert : execution.alerts) std::cerr << "cordon: " << visible(alert, Lines::escape) << '\n';
+  if (global.json) {
+    std::cout << to_json_text(guard::to_json(execution, {captured.out, captured.err})) << '\n';
+  } else if (const std::string sentence = guard::sentence_of(execution); !sentence.empty()) {
+    std::cerr << "cordon: " << sentence << '\n';
+  }
+  return guard::exit_code_of(execution);
+}
+
+Result<int> redeem(const GlobalOptions& global, const ApproveOptions& options, guard::Guard& guard,
+                   const approve::Entry& entry) {
+  const guard::Redeemer redeemer = guard::redeemer_of(entry);
+  if (redeemer == guard::Redeemer::asker_waits) {
+    return say_approved(global, entry, "asker_waits", "The asker is waiting for it and runs it now.");
+  }
+  if (redeemer == guard::Redeemer::asker_retries || options.no_run) {
+    return say_approved(global, entry, "asker_retries",
+                        fmt::format("The asker must ask again (or give --approval {}) before {}.", entry.id,
+                                    to_rfc3339(entry.expires_at)));
+  }
+  return run_here(global, guard, entry);
+}
+
+}  // namespace
+
+std::string to_json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+Result<approve::Queue> open_queue(const GlobalOptions& global, const Clock& clock) {
+  return approve::Queue::open(TRY(state_directory(global)), clock, {});
+}
+
+Result<guard::Guard> guard_of(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock) {
+  const Request request = TRY(plan::request_of(entry.request.plan));
+  return guard_for_stored(global, request, clock);
+}
+
+std::vector<std::string> drift_of(guard::Guard& guard, const approve::Entry& entry) {
+  const auto request = plan::request_of(entry.request.plan);
+  if (!request) return {request.error().sentence};
+  Json now;
+  const guard::Execution rehearsed = guard.rehearse(*request, now);
+  if (now.is_null()) return {"it would not run now: " + guard::sentence_of(rehearsed)};
+  return plan::differences(entry.request.plan, now);
+}
+
+Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& options, const approve::Entry& entry,
+                          const Clock& clock) {
+  if (entry.state != approve::State::pending) {
+    return fail(Fault::conflict, "Command is already {}", approve::name_of(entry.state));
+  }
+  guard::Guard guard = TRY(guard_of(global, entry, clock));
+  if (is_terminal(STDIN_FILENO) && !global.quiet) {
+    std::cerr << describe(entry, drift_of(guard, entry), clock.now()) << '\n';
+  }
+  const approve::Vote vote = TRY(vote_on(global, options, entry, clock.now()));
+  const approve::Entry approved = TRY(guard.approve(entry.id, vote));
+  return redeem(global, options, guard, approved);
+}
+
+Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entry, const std::string& by,
+                         const std::string& reason, const Clock& clock) {
+  guard::Guard guard = TRY(guard_of(global, entry, clock));
+  const approve::Entry rejected = TRY(guard.reject(entry.id, by.empty() ? TRY(user_name()) : by, reason));
+  if (global.json) {
+    Json answer = approve::to_json(rejected);
+    answer["success"] = true;
+    answer["message"] = "Command rejected";
+    std::cout << to_json_text(answer) << '\n';
+  } else if (!global.quiet) {
+    std::cout << "Rejected " << entry.id << ".\n";
+  }
+  return exit_code::done;
+}
+
+}  // namespace cordon::app

@@ -1,0 +1,42 @@
+// A person's answer to a queue entry, and what follows from it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/command_line.h"
+#include "app/presence.h"
+#include "approve/queue.h"
+#include "base/clock.h"
+#include "guard/guard.h"
+
+namespace cordon::app {
+
+struct ApproveOptions {
+  std::string by;  // empty: the user
+  std::string notes;
+  std::string until;  // a time
+  std::string lasts;  // a duration
+  std::int64_t uses = 1;
+  bool no_run = false;
+  PresenceOptions presence;
+};
+
+Result<approve::Queue> open_queue(const GlobalOptions& global, const Clock& clock);
+
+/// The guard that fits the stored request: its workspace and settings, this state directory.
+Result<guard::Guard> guard_of(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock);
+
+/// What would be different if it ran now. What cannot even be looked at is a difference too.
+std::vector<std::string> drift_of(guard::Guard& guard, const approve::Entry& entry);
+
+/// Shows the entry where a person is asked, proves presence, approves, and runs it where that is this process's part.
+Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& options, const approve::Entry& entry,
+                          const Clock& clock);
+Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entry, const std::string& by,
+                         const std::string& reason, const Clock& clock);
+
+/// Queue entries may hold any bytes.
+std::string to_json_text(const Json& json);
+
+}  // namespace cordon::app

@@ -1,0 +1,25 @@
+// A queue entry as a person reads it. Hidden characters are made visible; nothing is cut without saying so.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "approve/queue.h"
+#include "base/clock.h"
+
+namespace cordon::app {
+
+/// Everything an approver must see, whole. `drift`: what has changed since it was asked, if that was looked at.
+std::string describe(const approve::Entry& entry, const std::vector<std::string>& drift, Time now);
+
+/// On one line; where it is longer than `columns`, it ends by saying how much is missing. 0: as long as it is.
+std::string in_one_line(std::string_view text, std::size_t columns);
+
+/// "2m ago", "in 13m".
+std::string distance(Time from, Time now);
+
+/// "root", or "root (agent builder)".
+std::string asker_of(const approve::Entry& entry);
+
+}  // namespace cordon::app

@@ -1,0 +1,57 @@
+// The output of a command, passed on as it comes; and the wish to stop it.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "sandbox/sandbox.h"
+
+namespace cordon::app {
+
+/// Writes to our own stdout and stderr. On a terminal, a command that is silent for long gets a line that says it still
+/// runs; the line is wiped before anything else is written.
+class PassingIo : public sandbox::Io {
+ public:
+  enum class Progress { off, on };
+  PassingIo(Progress progress, bool input);
+  ~PassingIo() override;
+
+  void output(sandbox::Stream stream, std::string_view bytes) override;
+  void started() override;
+  std::optional<int> input_descriptor() override;
+  WindowSize window_size() override;
+
+ private:
+  void show_progress(const std::stop_token& stop);
+  void wipe();
+
+  bool input_;
+  Progress progress_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point begun_{};
+  std::chrono::steady_clock::time_point last_output_{};
+  std::jthread ticker_;
+};
+
+/// SIGINT, SIGTERM and SIGHUP ask for an end instead of ending us, so that the run is ended and recorded. One per
+/// process.
+class StopOnSignal {
+ public:
+  StopOnSignal();
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::jthread watcher_;
+};
+
+}  // namespace cordon::app

@@ -1,0 +1,38 @@
+// The answer to one request, as every interface gives it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "guard/judge.h"
+#include "model/outcome.h"
+
+namespace cordon::guard {
+
+struct Execution {
+  Judgement judgement;
+  RunReport report;
+  std::string approval;  // queue id, when one was made or spent
+  bool merged = false;   // an identical request was waiting already
+  bool unrecorded = false;
+  std::vector<std::string> alerts;  // what must be said loudly beside the result
+
+  bool ran() const;
+};
+
+/// What the run wrote, where the caller kept it.
+struct Output {
+  std::string out;
+  std::string err;
+};
+
+/// The exec object of the interfaces page.
+Json to_json(const Execution& execution, const Output& output);
+/// The command's own exit code, or 124 timed out, 125 could not be run, 126 refused, 75 waits for approval.
+int exit_code_of(const Execution& execution);
+/// One sentence for a person; empty when the command ran to its end.
+std::string sentence_of(const Execution& execution);
+
+}  // namespace cordon::guard

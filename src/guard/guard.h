@@ -1,0 +1,91 @@
+// The guard: nothing runs without a verdict, an approval where one is due, and a durable record. The only folder that
+// knows the order of the steps.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "approve/queue.h"
+#include "audit/log.h"
+#include "base/clock.h"
+#include "config/load.h"
+#include "guard/execution.h"
+#include "guard/session.h"
+#include "model/request.h"
+#include "plan/freeze.h"
+#include "policy/allowlist.h"
+#include "sandbox/sandbox.h"
+
+namespace cordon::guard {
+
+/// Something that a person may want to hear of at once. Telling never blocks and never fails a run.
+struct Alert {
+  enum class Kind { approval_wanted, blocked, disallowed, exfiltration_suspected, queue_full, audit_trouble };
+  Kind kind;
+  std::string command;
+  std::string sentence;
+  std::string approval;  // queue id, where there is one
+};
+const char* name_of(Alert::Kind kind);
+using Alarm = std::function<void(const Alert&)>;
+
+/// How an asker can be answered when the verdict is "ask".
+struct Asking {
+  std::string approval;          // an approval given earlier, by its id
+  std::optional<Duration> wait;  // stay until a person has decided, at most so long
+  /// A person who is there right now; nothing when they say no. Empty: nobody is there.
+  std::function<Result<std::optional<approve::Vote>>(const approve::Entry&)> on_the_spot;
+  /// Told once when a request starts to wait.
+  std::function<void(const approve::Entry&)> waiting;
+};
+
+struct GuardOptions {
+  config::Sources sources;
+  Alarm alarm;
+  std::vector<audit::KnownSecret> secrets;
+  /// For tests: another backend in place of the native one.
+  std::shared_ptr<sandbox::Sandbox> sandbox;
+};
+
+class Guard {
+ public:
+  /// Reads settings and allowlist. Log, queue and sandbox are opened when they are first needed.
+  static Result<Guard> open(GuardOptions options, const Clock& clock);
+  Guard(Guard&&) noexcept;
+  Guard& operator=(Guard&&) noexcept;
+  ~Guard();
+
+  const Settings& settings() const;
+  const policy::Allowlist& allowlist() const;
+  const config::Sources& sources() const;
+
+  Judgement judge(const Request& request) const;
+  /// The whole way: judge, freeze, ask, record, run, record.
+  Execution execute(const Request& request, const Asking& asking, sandbox::Io& io, std::stop_token stop);
+  /// The same up to the record: what would happen, and nothing does.
+  Execution rehearse(const Request& request, Json& plan);
+
+  /// A person's answers. Recorded.
+  Result<approve::Entry> approve(std::string_view id, const approve::Vote& vote);
+  Result<approve::Entry> reject(std::string_view id, std::string_view by, std::string_view reason);
+  /// Runs what was approved, where the approving process is the one to do it (see `redeemer_of`).
+  Result<Execution> redeem(const approve::Entry& entry, sandbox::Io& io, std::stop_token stop);
+
+  Result<approve::Queue*> queue();
+  Result<audit::Log*> log();
+
+ private:
+  struct State;
+  explicit Guard(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Who runs an approved entry.
+enum class Redeemer { asker_waits, this_process, asker_retries };
+Redeemer redeemer_of(const approve::Entry& entry);
+
+}  // namespace cordon::guard

@@ -1,0 +1,69 @@
+// The inside of Guard, shared by the files that implement it.
+#pragma once
+
+#include <mutex>
+
+#include "guard/guard.h"
+
+namespace cordon::guard {
+
+struct Guard::State {
+  State(GuardOptions given, const Clock& time)
+      : options(std::move(given)), clock(&time), contents(options.sources.state_dir, time) {}
+
+  GuardOptions options;
+  const Clock* clock;
+  Settings settings;
+  Digest policy;
+  policy::Allowlist allowlist;
+  plan::Contents contents;
+  std::optional<audit::Log> log_;
+  std::optional<approve::Queue> queue_;
+
+  /// Reads settings and allowlist as they are now.
+  Result<void> reload();
+  Result<audit::Log*> log();
+  Result<approve::Queue*> queue();
+  Result<sandbox::Sandbox*> sandbox(Where where);
+
+  Judgement judge(const Request& request) const;
+  Result<plan::Plan> freeze(const Request& request, const Judgement& judgement);
+  /// Why this is not even asked about.
+  std::optional<Refused> refusal(const Request& request, const Judgement& judgement) const;
+
+  /// Judges and freezes anew, with settings as they are now; a verdict that became a refusal is an error.
+  Result<plan::Plan> freeze_again(const Request& request, Execution& execution);
+  /// True: it may run, and `plan` is what runs. False: `execution` says why not (yet).
+  Result<bool> ask(const Request& request, plan::Plan& plan, const Asking& asking, Execution& execution,
+                   std::stop_token stop);
+  /// A new entry or the one that waits already; nothing: refused, and `execution` says why.
+  Result<std::optional<approve::Entry>> submit(const Request& request, const plan::Plan& plan, Execution& execution);
+  /// Gets a person's answer if one can be had now; `entry` is then as it stands. False: declined on the spot.
+  Result<bool> answer(const Request& request, approve::Entry& entry, const Asking& asking, Execution& execution,
+                      const std::stop_token& stop);
+  Result<bool> spend(const Request& request, plan::Plan& plan, const approve::Entry& entry, Execution& execution);
+  /// Judges and freezes once more, then spends; what cannot be frozen any more is drifted.
+  Result<bool> spend_frozen_again(const Request& request, plan::Plan& plan, const approve::Entry& entry,
+                                  Execution& execution);
+  Result<approve::Entry> approve(std::string_view id, const approve::Vote& vote);
+  Result<approve::Entry> reject(std::string_view id, std::string_view by, std::string_view reason);
+
+  void refuse(const Request& request, Execution& execution, Refused refused);
+  void run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
+  void run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
+  /// Tells when the command looks as if it carried secrets out.
+  void suspect(const Request& request, const Execution& execution) const;
+  void keep_house();
+
+  void alarm(Alert::Kind kind, const Request& request, std::string sentence, std::string approval = {}) const;
+  AuditRecord record(RecordKind kind, const Request& request, const Judgement& judgement) const;
+  Result<void> record_entry(RecordKind kind, const approve::Entry& entry, std::string status, Json detail);
+  /// Expiries that nobody has recorded yet.
+  Result<void> record_expired();
+
+ private:
+  std::shared_ptr<sandbox::Sandbox> sandbox_;
+  std::shared_ptr<sandbox::Sandbox> host_;
+};
+
+}  // namespace cordon::guard

@@ -1,0 +1,210 @@
+// From a plan that may run to its two records.
+#include "guard/guard_state.h"
+#include "sys/file.h"
+
+namespace cordon::guard {
+
+namespace {
+
+constexpr std::size_t most_recorded_output = 1U << 20;
+constexpr std::size_t largest_detail = 8 * 1024;
+
+/// Passes output on and keeps what the log wants of it.
+class RecordingIo : public sandbox::Io {
+ public:
+  explicit RecordingIo(sandbox::Io& caller) : caller_(caller) {}
+  void output(sandbox::Stream stream, std::string_view bytes) override {
+    kept_.append(bytes.substr(0, most_recorded_output - std::min(most_recorded_output, kept_.size())));
+    caller_.output(stream, bytes);
+  }
+  void started() override { caller_.started(); }
+  std::optional<int> input_descriptor() override { return caller_.input_descriptor(); }
+  std::string_view input_text() override { return caller_.input_text(); }
+  WindowSize window_size() override { return caller_.window_size(); }
+  std::string take() { return std::move(kept_); }
+
+ private:
+  sandbox::Io& caller_;
+  std::string kept_;
+};
+
+Json intent_detail(const plan::Plan& plan) {
+  Json detail = plan::to_json(plan);
+  for (const char* key : {"request", "digest", "policy", "environment"}) detail.erase(key);
+  Json names = Json::array();
+  for (const auto& [name, value] : plan.profile.environment) names.push_back(name);
+  detail["environment"] = std::move(names);  // values may be secrets; the plan's digest covers them
+  if (detail.dump(-1, ' ', false, Json::error_handler_t::replace).size() > largest_detail) {
+    for (const char* key : {"files", "runs", "unpinned", "binds", "grants", "environment"})
+      detail[key] = "too long to be recorded";
+  }
+  return detail;
+}
+
+Json outcome_detail(const RunReport& report) {
+  Json detail = {{"isolation", {{"backend", report.isolation.backend}, {"level", report.isolation.level}}},
+                 {"duration_ms", report.duration.count() / 1000},
+                 {"cpu_ms", report.usage.cpu_ms},
+                 {"memory_peak_bytes", report.usage.memory_peak_bytes},
+                 {"stdout_bytes", report.usage.stdout_bytes},
+                 {"stderr_bytes", report.usage.stderr_bytes}};
+  if (const auto* killed = std::get_if<Killed>(&report.outcome)) {
+    detail["killed_by"] = name_of(killed->why);
+    detail["signal"] = killed->signal;
+  }
+  if (const auto* broken = std::get_if<Broken>(&report.outcome)) detail["error"] = broken->error.sentence;
+  if (!report.quarantined.empty()) detail["quarantined"] = report.quarantined.size();
+  return detail;
+}
+
+Json result_of(const RunReport& report) {
+  Json result = outcome_detail(report);
+  result["status"] = status_of(report.outcome);
+  if (const auto* exited = std::get_if<Exited>(&report.outcome)) result["exit_code"] = exited->code;
+  return result;
+}
+
+}  // namespace
+
+void Guard::State::alarm(Alert::Kind kind, const Request& request, std::string sentence, std::string approval) const {
+  if (options.alarm) options.alarm({kind, request.text, std::move(sentence), std::move(approval)});
+}
+
+AuditRecord Guard::State::record(RecordKind kind, const Request& request, const Judgement& judgement) const {
+  return {.kind = kind,
+          .command = request.text,
+          .user = request.asker.user,
+          .risk = judgement.verdict.risk,
+          .rule = judgement.verdict.rule,
+          .policy = policy,
+          .agent = request.asker.agent,
+          .session = request.asker.session};
+}
+
+Result<void> Guard::State::record_entry(RecordKind kind, const approve::Entry& entry, std::string status, Json detail) {
+  audit::Log* book = TRY(log());
+  TRY(book->append({.kind = kind,
+                    .command = entry.request.command,
+                    .user = entry.request.asker.user,
+                    .status = std::move(status),
+                    .risk = entry.request.risk,
+                    .plan = entry.request.digest,
+                    .approval = entry.id,
+                    .agent = entry.request.asker.agent,
+                    .session = entry.request.asker.session,
+                    .detail = std::move(detail)}));
+  return {};
+}
+
+Result<void> Guard::State::record_expired() {
+  approve::Queue& waiting_line = *TRY(queue());
+  for (const approve::Entry& entry : TRY(waiting_line.untold_expired())) {
+    CHECK_OK(record_entry(RecordKind::approval_expired, entry, "expired", {{"reason", entry.reason}}));
+    CHECK_OK(waiting_line.tell(entry.id));
+  }
+  return {};
+}
+
+void Guard::State::refuse(const Request& request, Execution& execution, Refused refused) {
+  AuditRecord line = record(RecordKind::refused, request, execution.judgement);
+  line.status = "blocked";
+  line.rule = refused.rule;
+  line.approval = execution.approval;
+  line.detail = {{"reason", refused.reason.substr(0, 4096)}, {"cwd", request.cwd}, {"surface", request.asker.surface}};
+  const auto book = log();
+  const auto written = book ? (*book)->append(line) : tl::make_unexpected(book.error());
+  if (!written) {
+    // It is refused all the same; only the record is missing, and that is said.
+    execution.alerts.push_back("this refusal could not be recorded: " + written.error().sentence);
+    alarm(Alert::Kind::audit_trouble, request, written.error().sentence);
+  }
+  suspect(request, execution);
+  // Who said no themselves need not be told.
+  if (refused.rule != "approval.rejected" && refused.rule != "queue.full") {
+    const bool disallowed = execution.judgement.verdict.risk == Risk::disallowed;
+    alarm(disallowed ? Alert::Kind::disallowed : Alert::Kind::blocked, request, refused.reason, execution.approval);
+  }
+  execution.report.outcome = std::move(refused);
+}
+
+void Guard::State::run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
+  suspect(plan.request, execution);
+  run_recorded(plan, execution, io, stop);
+  // Also when nothing ran in the end: the approval is spent, and its entry must say what came of it.
+  if (!execution.approval.empty()) {
+    const auto* exited = std::get_if<Exited>(&execution.report.outcome);
+    if (const auto waiting_line = queue()) {
+      static_cast<void>(
+          (*waiting_line)
+              ->conclude(execution.approval, result_of(execution.report), exited != nullptr && exited->code == 0));
+    }
+  }
+  keep_house();
+}
+
+void Guard::State::suspect(const Request& request, const Execution& execution) const {
+  for (const Finding& finding : execution.judgement.analysis.findings) {
+    if (finding.rule.find("exfiltrat") == std::string::npos) continue;
+    alarm(Alert::Kind::exfiltration_suspected, request, finding.reason, execution.approval);
+    return;
+  }
+}
+
+void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
+  const Request& request = plan.request;
+  auto place = sandbox(plan.where);
+  if (!place) {
+    execution.report.outcome = Broken{place.error()};
+    return;
+  }
+  AuditRecord line = record(RecordKind::intent, request, execution.judgement);
+  line.plan = plan.digest();
+  line.approval = execution.approval;
+  line.detail = intent_detail(plan);
+  const auto id = random_bytes(12);
+  if (!id) {
+    execution.report.outcome = Broken{id.error()};
+    return;
+  }
+  line.request = "run_" + to_hex(*id);
+  const auto book = log();
+  auto clearance = book ? (*book)->intend(line, plan.profile) : tl::make_unexpected(book.error());
+  if (!clearance) {
+    alarm(Alert::Kind::audit_trouble, request, clearance.error().sentence);
+    if (settings.on_audit_failure.value != OnAuditFailure::go_on) {
+      execution.report.outcome =
+          Broken{{clearance.error().fault, "not recorded, so not run: " + clearance.error().sentence}};
+      return;
+    }
+    execution.unrecorded = true;
+    execution.alerts.push_back("RUN WITHOUT A RECORD (on_audit_failure is \"continue\"): " +
+                               clearance.error().sentence);
+    clearance = audit::Log::clear_without_record({clearance.error().sentence}, plan.profile);
+  }
+  RecordingIo recording(io);
+  recording.started();
+  execution.report = (*place)->run(*std::move(clearance), recording, stop);
+  if (!execution.unrecorded) {
+    line.kind = RecordKind::outcome;
+    line.status = status_of(execution.report.outcome);
+    if (const auto* exited = std::get_if<Exited>(&execution.report.outcome)) line.exit = exited->code;
+    line.output = recording.take();
+    line.detail = outcome_detail(execution.report);
+    if (const auto concluded = (*book)->conclude(std::move(line)); !concluded) {
+      execution.alerts.push_back("the outcome could not be recorded: " + concluded.error().sentence);
+      alarm(Alert::Kind::audit_trouble, request, concluded.error().sentence);
+    }
+  }
+}
+
+/// Once a day: what is older than the settings say goes.
+void Guard::State::keep_house() {
+  contents.remember();
+  const std::string stamp = options.sources.state_dir + "/retained";
+  const std::string today = day_of(clock->now());
+  if (const auto last = sys::read_file_if_exists(stamp, 64); last && *last && **last == today) return;
+  if (!log_ || !sys::replace_file_unsynced(stamp, today, 0600)) return;
+  static_cast<void>(log_->retain(std::chrono::milliseconds(settings.approval.audit_retention_ms.value)));
+}
+
+}  // namespace cordon::guard

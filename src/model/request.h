@@ -1,0 +1,49 @@
+// What is asked, and by whom. `app/` and `serve/` make these; `guard/` answers them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/profile.h"
+
+namespace cordon {
+
+/// Who asks, as the channel knows it; never as the request says.
+struct Principal {
+  std::string user;
+  std::uint32_t uid = 0;
+  std::string agent = "main";
+  std::string session;          // key; empty: the default one of workspace and agent
+  std::string surface = "cli";  // "cli", "hook", "mcp", "http"
+  bool is_agent = false;        // then a y on a terminal does not approve
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// One command. Everything that a later run of the same request must be given again is here, because whoever approves
+/// may be the one who runs it.
+struct Request {
+  std::string text;
+  Principal asker;
+  std::string cwd;        // absolute, resolved
+  std::string workspace;  // absolute, resolved
+  std::string home;       // of the user
+  std::string config;     // --config; empty: none
+  Variables environment;  // asked for by name
+  Variables inherited;    // of the short list that passes
+  Variables of_host;      // of the longer list that passes to the host, where that is where it runs
+  std::optional<std::uint64_t> wall_ms;
+  std::optional<Level> require;
+  std::optional<std::uint64_t> output_bytes;  // kept of each stream
+  bool require_approval = false;
+  bool input_given = false;  // stdin is the caller's
+  bool tty = false;
+  bool report_violations = false;
+  bool clean_room = false;  // the workspace as a throwaway view, nothing of the session's, nothing stays
+  bool detached = false;    // outlives whoever asked
+};
+
+}  // namespace cordon

@@ -1,0 +1,257 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace cordon::plan {
+
+namespace {
+
+// A change of what is hashed is a new version: an approval of the old one must not fit.
+constexpr std::string_view digest_version = "cordon plan 1";
+
+class Fields {
+ public:
+  Fields& text(std::string_view value) {
+    hash_.add_field(value);
+    return *this;
+  }
+  Fields& number(std::uint64_t value) { return text(std::to_string(value)); }
+  Fields& texts(const std::vector<std::string>& values) {
+    number(values.size());
+    for (const std::string& value : values) text(value);
+    return *this;
+  }
+  Fields& variables(Variables values) {
+    std::sort(values.begin(), values.end());
+    number(values.size());
+    for (const auto& [name, value] : values) text(name).text(value);
+    return *this;
+  }
+  /// Times change with a touch, and nothing that runs does.
+  Fields& file(const FrozenFile& file) {
+    return text(file.path).number(file.identity.device).number(file.identity.inode).text(file.content.view());
+  }
+  Digest finish() { return hash_.finish(); }
+
+ private:
+  Sha256 hash_;
+};
+
+void add_profile(Fields& fields, const Profile& profile) {
+  fields.texts(profile.program.argv).number(profile.program.shell_text.has_value());
+  fields.text(profile.program.shell_text.value_or(""));
+  fields.text(profile.cwd).variables(profile.environment);
+  const Workspace& workspace = profile.workspace;
+  fields.text(workspace.path).text(name_of(workspace.access)).texts(workspace.protected_paths);
+  fields.texts(workspace.hidden_paths);
+  fields.number(profile.binds.size());
+  for (const Bind& bind : profile.binds) {
+    fields.text(bind.source).text(bind.target).number(bind.access == Bind::Access::rw);
+  }
+  const Limits& limits = profile.limits;
+  for (const std::uint64_t limit : {limits.wall_ms, limits.cpu_ms, limits.memory_bytes, limits.pids, limits.file_bytes,
+                                    limits.disk_bytes, limits.inodes, limits.open_files, limits.output_bytes}) {
+    fields.number(limit);
+  }
+  fields.number(static_cast<std::uint64_t>(limits.cpus * 1000)).number(static_cast<std::uint64_t>(profile.network));
+  fields.text(profile.session.path).text(profile.session.home);
+  fields.number(profile.input == Input::given).number(profile.tty).text(name_of(profile.require));
+}
+
+const char* word_for(Need::Kind kind) {
+  switch (kind) {
+    case Need::Kind::read_path:
+      return "read";
+    case Need::Kind::write_path:
+      return "write";
+    case Need::Kind::host:
+      return "host";
+    case Need::Kind::elevation:
+      return "elevation";
+  }
+  return "elevation";
+}
+
+/// JSON holds text only; bytes that are none travel as base64.
+Json exact(const std::string& bytes) {
+  if (is_utf8(bytes)) return bytes;
+  return {{"base64", to_base64(bytes)}};
+}
+
+Result<std::string> from_exact(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_object() && json.contains("base64") && json["base64"].is_string()) {
+    if (auto bytes = from_base64(json["base64"].get<std::string>())) return *std::move(bytes);
+  }
+  return fail(Fault::corrupt, "a stored request cannot be read");
+}
+
+Json exact(const Variables& variables) {
+  Json list = Json::array();
+  for (const auto& [name, value] : variables) list.push_back({exact(name), exact(value)});
+  return list;
+}
+
+Result<Variables> variables_of(const Json& json) {
+  Variables variables;
+  if (!json.is_array()) return fail(Fault::corrupt, "a stored request cannot be read");
+  for (const Json& pair : json) {
+    if (!pair.is_array() || pair.size() != 2) return fail(Fault::corrupt, "a stored request cannot be read");
+    variables.emplace_back(TRY(from_exact(pair[0])), TRY(from_exact(pair[1])));
+  }
+  return variables;
+}
+
+Json describe_request(const Request& request) {
+  return {{"text", exact(request.text)},
+          {"user", request.asker.user},
+          {"uid", request.asker.uid},
+          {"agent", request.asker.agent},
+          {"session", request.asker.session},
+          {"surface", request.asker.surface},
+          {"is_agent", request.asker.is_agent},
+          {"cwd", exact(request.cwd)},
+          {"workspace", exact(request.workspace)},
+          {"home", exact(request.home)},
+          {"config", exact(request.config)},
+          {"environment", exact(request.environment)},
+          {"inherited", exact(request.inherited)},
+          {"of_host", exact(request.of_host)},
+          {"wall_ms", request.wall_ms ? Json(*request.wall_ms) : Json()},
+          {"require", request.require ? Json(name_of(*request.require)) : Json()},
+          {"output_bytes", request.output_bytes ? Json(*request.output_bytes) : Json()},
+          {"require_approval", request.require_approval},
+          {"input_given", request.input_given},
+          {"tty", request.tty},
+          {"report_violations", request.report_violations},
+          {"clean_room", request.clean_room},
+          {"detached", request.detached}};
+}
+
+std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
+
+Json describe(const FrozenFile& file) {
+  return {{"path", shown(file.path)},
+          {"device", file.identity.device},
+          {"inode", file.identity.inode},
+          {"bytes", file.identity.size},
+          {"sha256", file.content.hex()}};
+}
+
+Json describe_limits(const Limits& limits) {
+  return {{"time_ms", limits.wall_ms},       {"memory_bytes", limits.memory_bytes}, {"processes", limits.pids},
+          {"disk_bytes", limits.disk_bytes}, {"output_bytes", limits.output_bytes}, {"cpus", limits.cpus}};
+}
+
+}  // namespace
+
+Digest Plan::digest() const {
+  Fields fields;
+  fields.text(digest_version).text(request.text);
+  const Principal& asker = request.asker;
+  fields.text(asker.user).number(asker.uid).text(asker.agent).text(asker.session).number(asker.is_agent);
+  fields.number(executable.has_value());
+  if (executable) fields.file(*executable);
+  fields.number(cwd.device).number(cwd.inode);
+  fields.number(operands.size());
+  for (const FrozenFile& operand : operands) fields.file(operand);
+  fields.texts(unpinned).number(grants.size());
+  for (const Need& grant : grants) fields.text(word_for(grant.kind)).text(grant.target);
+  fields.text(name_of(where)).text(policy.view());
+  add_profile(fields, profile);
+  return fields.finish();
+}
+
+Json to_json(const Plan& plan) {
+  const Profile& profile = plan.profile;
+  Json environment = Json::object();
+  for (const auto& [name, value] : profile.environment) environment[shown(name)] = shown(value);
+  Json operands = Json::array();
+  for (const FrozenFile& operand : plan.operands) operands.push_back(describe(operand));
+  Json grants = Json::array();
+  for (const Need& grant : plan.grants)
+    grants.push_back({{"kind", word_for(grant.kind)}, {"target", shown(grant.target)}});
+  Json binds = Json::array();
+  for (const Bind& bind : profile.binds) {
+    binds.push_back(
+        shown(fmt::format("{}:{}:{}", bind.source, bind.target, bind.access == Bind::Access::rw ? "rw" : "ro")));
+  }
+  Json arguments = Json::array();
+  for (const std::string& argument : profile.program.argv) arguments.push_back(shown(argument));
+  return {{"digest", plan.digest().hex()},
+          {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
+          {"where", name_of(plan.where)},
+          {"program", plan.executable ? describe(*plan.executable) : Json()},
+          {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
+          {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
+          {"environment", std::move(environment)},
+          {"files", std::move(operands)},
+          {"unpinned", plan.unpinned},
+          {"grants", std::move(grants)},
+          {"binds", std::move(binds)},
+          {"network", profile.network == Network::none ? "none" : "loopback"},
+          {"limits", describe_limits(profile.limits)},
+          {"policy", plan.policy.hex()},
+          {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
+          {"request", describe_request(plan.request)}};
+}
+
+Result<Request> request_of(const Json& description) {
+  const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
+  if (!description.is_object() || !description.contains("request")) return damaged();
+  const Json& json = description["request"];
+  for (const char* key : {"text",        "user",        "uid",
+                          "agent",       "session",     "surface",
+                          "is_agent",    "cwd",         "workspace",
+                          "home",        "config",      "environment",
+                          "inherited",   "of_host",     "clean_room",
+                          "wall_ms",     "require",     "require_approval",
+                          "input_given", "tty",         "report_violations",
+                          "detached",    "output_bytes"}) {
+    if (!json.is_object() || !json.contains(key)) return damaged();
+  }
+  for (const char* key : {"user", "agent", "session", "surface"}) {
+    if (!json[key].is_string()) return damaged();
+  }
+  for (const char* key :
+       {"is_agent", "require_approval", "input_given", "tty", "report_violations", "clean_room", "detached"}) {
+    if (!json[key].is_boolean()) return damaged();
+  }
+  if (!json["uid"].is_number_unsigned() || !(json["wall_ms"].is_null() || json["wall_ms"].is_number_unsigned()) ||
+      !(json["output_bytes"].is_null() || json["output_bytes"].is_number_unsigned()) ||
+      !(json["require"].is_null() || json["require"].is_string())) {
+    return damaged();
+  }
+  Request request;
+  request.text = TRY(from_exact(json["text"]));
+  request.asker = {.user = json["user"],
+                   .uid = json["uid"],
+                   .agent = json["agent"],
+                   .session = json["session"],
+                   .surface = json["surface"],
+                   .is_agent = json["is_agent"]};
+  request.cwd = TRY(from_exact(json["cwd"]));
+  request.workspace = TRY(from_exact(json["workspace"]));
+  request.home = TRY(from_exact(json["home"]));
+  request.config = TRY(from_exact(json["config"]));
+  request.environment = TRY(variables_of(json["environment"]));
+  request.inherited = TRY(variables_of(json["inherited"]));
+  request.of_host = TRY(variables_of(json["of_host"]));
+  if (!json["wall_ms"].is_null()) request.wall_ms = json["wall_ms"].get<std::uint64_t>();
+  if (!json["output_bytes"].is_null()) request.output_bytes = json["output_bytes"].get<std::uint64_t>();
+  if (!json["require"].is_null()) {
+    request.require = level_named(json["require"].get<std::string>());
+    if (!request.require) return damaged();
+  }
+  request.require_approval = json["require_approval"];
+  request.input_given = json["input_given"];
+  request.tty = json["tty"];
+  request.report_violations = json["report_violations"];
+  request.clean_room = json["clean_room"];
+  request.detached = json["detached"];
+  return request;
+}
+
+}  // namespace cordon::plan
