@@ -1,5 +1,5 @@
-// What comes out of a sandbox may be anything. However it is cut into pieces, the same is read, and never more is kept than
-// allowed.
+// What comes out of a sandbox may be anything. However it is cut into pieces, the same is read, and never more is kept
+// than allowed.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -24,9 +24,8 @@ constexpr const char* system_paths[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32
 // What programs read from /etc to work at all. Left out on purpose: everything that names users, hosts, mounts, keys or
 // services of this machine, and gitconfig, npmrc, pip.conf, netrc, which may hold credentials.
 constexpr const char* etc_patterns[] = {
-    "ld.so.cache", "ssl",    "pki",        "crypto-policies", "alternatives", "localtime",  "timezone",
-    "fonts",       "java-*", "mime.types", "services",        "protocols",    "os-release", "locale.alias",
-    "matplotlibrc",
+    "ld.so.cache", "ssl",        "pki",      "crypto-policies", "alternatives", "localtime",    "timezone",     "fonts",
+    "java-*",      "mime.types", "services", "protocols",       "os-release",   "locale.alias", "matplotlibrc",
 };
 // Smaller files are copied: that costs less than a mount.
 constexpr off_t small = 128 * 1024;
