@@ -68,6 +68,29 @@ void name_kind(Place& place, std::string_view path, const RiskContext& context) 
   for (const std::string& own : context.guarded) place.guarded |= within(path, own);
 }
 
+/// A link inside the workspace that leads out of it would make every judgement by name worthless. Of a pattern only the
+/// directories before it can be followed.
+void follow_links(Place& place, const RiskContext& context) {
+  if (place.area == Area::system || place.area == Area::device || place.area == Area::kernel ||
+      place.area == Area::sink)
+    return;
+  const auto glob = std::find_if(place.path.begin(), place.path.end(), is_glob);
+  const std::size_t fixed = glob == place.path.end()
+                                ? place.path.size()
+                                : place.path.rfind('/', static_cast<std::size_t>(glob - place.path.begin()));
+  if (fixed == 0) return;
+  const std::string before = place.path.substr(0, fixed);
+  std::string real = resolved(before);
+  if (real == before) return;
+  real += place.path.substr(fixed);
+  name_kind(place, real, context);
+  if (within(real, resolved(context.workspace))) return;
+  const Area led = area_of(real, context);
+  if (led == place.area) return;
+  place.area = led;
+  place.path = std::move(real);
+}
+
 /// What is meant by a path that ends in a pattern is everything in the directory before it.
 std::string_view covered(std::string_view path) {
   const std::size_t glob = static_cast<std::size_t>(std::find_if(path.begin(), path.end(), is_glob) - path.begin());
@@ -120,18 +143,7 @@ Place locate(std::string_view text, const std::optional<std::string>& directory,
   place.path = absolute(expanded, directory ? std::string_view(*directory) : std::string_view("/"));
   place.area = area_of(place.path, context);
   name_kind(place, place.path, context);
-  // A link inside the workspace that leads out of it would make every judgement by name worthless.
-  if (context.look_at_files && !place.wildcard && (place.area == Area::workspace || place.area == Area::temporary)) {
-    std::string real = resolved(place.path);
-    if (real != place.path) {
-      name_kind(place, real, context);
-      Area led = area_of(real, context);
-      if (place.area == Area::workspace && led != Area::workspace && !within(real, resolved(context.workspace))) {
-        place.area = led;
-        place.path = real;
-      }
-    }
-  }
+  if (context.look_at_files) follow_links(place, context);
   std::string_view whole = covered(place.path);
   place.vital = whole == "/" || is_home(whole, context) || listed("vital", whole);
   place.holds_secrets =
