@@ -138,7 +138,8 @@ TEST_F(Links, ChainsAndDanglingOnesAreFollowedAsFarAsTheyGo) {
   link("new", "/etc/does-not-exist.d/x");
   EXPECT_EQ(at("one/hosts").area, Area::system);
   EXPECT_EQ(at("new").area, Area::system);
-  EXPECT_NO_FATAL_FAILURE(link("loop", "loop"), at("loop"));
+  link("loop", "loop");
+  EXPECT_EQ(at("loop").path, here.workspace + "/loop");
 }
 
 TEST_F(Links, AWorkspaceThatIsItselfALinkIsStillTheWorkspace) {
