@@ -51,11 +51,35 @@ Area area_of(std::string_view path, const RiskContext& context) {
   return Area::outside;
 }
 
-/// The path that is meant once symbolic links are followed, as far as it exists.
+/// The path that is meant once symbolic links are followed. Also those that lead nowhere yet: writing makes what they
+/// name. What is no link, or not there, stays as it is.
 std::string resolved(const std::string& path) {
-  std::error_code trouble;
-  std::filesystem::path real = std::filesystem::weakly_canonical(path, trouble);
-  return trouble ? path : real.string();
+  constexpr int most_links = 40;  // as the kernel's
+  std::string done, rest = path;
+  int links = 0;
+  std::size_t at = 0;
+  while (at < rest.size()) {
+    const std::size_t end = std::min(rest.find('/', at), rest.size());
+    const std::string part = rest.substr(at, end - at);
+    at = end + 1;
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      done.resize(std::min(done.rfind('/'), done.size()));
+      continue;
+    }
+    std::string here = done + '/' + part;
+    std::error_code none;
+    const std::string target = std::filesystem::read_symlink(here, none).string();
+    if (none || target.empty()) {
+      done = std::move(here);
+      continue;
+    }
+    if (++links > most_links) return path;
+    rest = target + '/' + (at < rest.size() ? rest.substr(at) : std::string());
+    at = 0;
+    if (target.starts_with('/')) done.clear();
+  }
+  return done.empty() ? "/" : done;
 }
 
 void name_kind(Place& place, std::string_view path, const RiskContext& context) {
