@@ -101,10 +101,26 @@ std::optional<std::size_t> Evaluator::run() {
   return std::nullopt;
 }
 
+// Text that is not read again is still listed, for deny rules: its words, without the evals before them.
+void Evaluator::list_words(std::string_view text, const Flow& flow, Span where) {
+  constexpr std::size_t most_words = 256;
+  Command command;
+  command.where = where;
+  while (!text.empty() && command.words.size() < most_words) {
+    const std::size_t end = std::min(text.find_first_of(" \t\n;&|"), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty() || (command.words.empty() && word == "eval")) continue;
+    command.words.push_back(Field::literal(std::string(word), where));
+  }
+  if (!command.words.empty()) emit(std::move(command), flow);
+}
+
 // Text that the shell reads while it runs: eval, source, a trap.
 void Evaluator::run_text(std::string_view text, const Flow& flow, Span where) {
   if (texts_ >= 16 || depth_ > max_eval_depth / 2 || (text_bytes_ += text.size()) > (std::size_t{4} << 20)) {
     odd(Oddity::Kind::limit, "text that is read as shell again and again", where);
+    list_words(text, flow, where);
     forget_everything();
     return;
   }

@@ -99,6 +99,7 @@ class Evaluator {
 
   // Texts and lists.
   void run_text(std::string_view text, const Flow& flow, Span where);
+  void list_words(std::string_view text, const Flow& flow, Span where);
   Status list(const List& list, const Flow& flow);
   Status item(const Item& item, const Flow& flow);
   Status pipeline(const Pipeline& pipeline, const Flow& flow);

@@ -130,7 +130,7 @@ const std::vector<Bomb>& bombs() {
       {"braces in braces", 20'000, [](N n) { return "echo " + wrapped(n, "{a,", "b", "}"); }},
       {"open braces", 20'000, [](N n) { return "echo " + times(n, "{a,"); }},
       {"ranges", 4'000, [](N n) { return "echo " + times(n, "{1..99999} "); }, true},
-      {"extended patterns", 12'000, [](N n) { return "shopt -s extglob\nls " + wrapped(n, "@(a|", "b", ")"); }, true},
+      {"extended patterns", 12'000, [](N n) { return "shopt -s extglob\nls " + wrapped(n, "@(a|", "b", ")"); }},
       // Aliases and functions.
       {"an alias bomb", 1'500,
        [](N n) {
@@ -258,6 +258,8 @@ TEST(Bounds, ADisallowedCommandIsFoundAtTheEndAndInTheMiddle) {
     if (std::find(data.begin(), data.end(), bomb.name) != data.end()) continue;
     const std::string text = bomb.make(2 * bomb.size);
     EXPECT_TRUE(finds_push(judged(text + "\ng''it push\n").analysis)) << bomb.name << ", at the end";
+    // Twice the same quote closes it, and what stands between is a word.
+    if (std::string_view(bomb.name).ends_with("quote")) continue;
     EXPECT_TRUE(finds_push(judged(text + "\n/usr/bin/git push\n" + text).analysis)) << bomb.name << ", in the middle";
   }
 }
