@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -52,6 +53,17 @@ std::vector<std::string> engine_sockets() {
   return sockets;
 }
 
+std::vector<std::string> search_path() {
+  std::vector<std::string> directories;
+  const std::string all = variable("PATH");
+  for (std::size_t at = 0; at <= all.size();) {
+    const std::size_t end = std::min(all.find(':', at), all.size());
+    if (all.compare(at, 1, "/") == 0) directories.push_back(all.substr(at, end - at));
+    at = end + 1;
+  }
+  return directories;
+}
+
 }  // namespace
 
 Result<std::string> user_name() {
@@ -97,6 +109,7 @@ Result<Surroundings> Surroundings::find(const GlobalOptions& global, const Given
   here.place_.cwd = cwd;
   here.place_.workspace = here.sources_.workspace;
   here.place_.home = here.sources_.home;
+  here.place_.search_path = search_path();
   here.place_.user = given.user.empty() ? TRY(user_name()) : given.user;
   here.place_.state = here.sources_.state_dir;
   here.place_.guarded = {here.sources_.state_dir, fs::path(here.sources_.user_file).parent_path().string(),

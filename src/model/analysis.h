@@ -61,6 +61,7 @@ struct Analysis {
   std::vector<Need> needs;
   Risk risk = Risk::safe;
   bool understood = true;
+  std::uint64_t work = 0;  // what judging cost, in about bytes: the same on every machine, for tests
 };
 
 /// What is known about where a command would run.
@@ -69,9 +70,10 @@ struct RiskContext {
   std::string workspace = "/";
   std::string home;
   std::string user;
-  std::string state;                 // Cordon's own state: not even reading it is anybody's business
-  std::vector<std::string> guarded;  // Cordon's own state and settings: touching them through Cordon is critical
-  bool look_at_files = true;         // may symlinks and PATH be looked up on this machine
+  std::string state;                     // Cordon's own state: not even reading it is anybody's business
+  std::vector<std::string> guarded;      // Cordon's own state and settings: touching them through Cordon is critical
+  bool look_at_files = true;             // may symlinks and PATH be looked up on this machine
+  std::vector<std::string> search_path;  // the directories of PATH; none: programs are not looked for
 };
 
 }  // namespace cordon

@@ -112,9 +112,11 @@ struct Oddity {
   enum class Kind : std::uint8_t {
     recursion,       // a function that calls itself
     fork_bomb,       // … in a pipeline or in the background, or an endless loop that starts background commands
+    filling,         // an endless loop that only appends to files
     alias,           // an alias is defined that changes what a later name means
     shadowed,        // a function or alias takes the name of a program that is called
     limit,           // expansion was cut off: too many words, too deep, too long
+    too_long,        // nothing of it was looked at
     invisible_text,  // control, bidi, zero-width, odd blank or confusable character; `detail` makes it visible
   };
   Kind kind;
@@ -129,6 +131,7 @@ struct Script {
   Span trouble_at;
   std::vector<Command> commands;  // also filled, as far as reading came, when it was not understood
   std::vector<Oddity> oddities;
+  std::uint64_t work = 0;  // what reading cost, in about bytes: the same on every machine, for tests and budgets
 
   /// One simple program call with every word known, no assignment, redirect, builtin or function: it can be executed
   /// as an argv without a shell.

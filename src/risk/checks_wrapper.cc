@@ -178,7 +178,7 @@ void lines_that_run(Judge& judge, Run& run) {
     }
   };
   for (const GivenOption& given : run.sorted.options) {
-    if (given.has_value && (given.name == "-e" || given.name == "-D")) lines(given.value.text);
+    if (given.has_value && (given.name == "-e" || given.name == "-D" || given.name == "-c")) lines(given.value.text);
   }
   if (run.in.text)
     lines(*run.in.text);

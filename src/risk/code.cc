@@ -23,6 +23,8 @@ struct Seen {
   bool runs = false;
   bool unknown_run = false;
   bool endless_loop = false;
+  bool grows = false;   // something is added to again and again
+  bool leaves = false;  // something may end a loop, or slow it down
   bool startup_file = false;
   bool writes = false;
   bool deletes = false;
@@ -49,6 +51,7 @@ class CodeJudge {
     if (seen_.socket && seen_.unknown_run) judge_.raise(run_, "net.reverse_shell", arg_.where);
     if (seen_.network && (seen_.shell_started || seen_.unknown_run)) judge_.raise(run_, "net.run", arg_.where);
     if (seen_.endless_loop && (seen_.forks || seen_.runs)) judge_.raise(run_, "process.endless", arg_.where);
+    if (seen_.endless_loop && seen_.grows && !seen_.leaves) judge_.raise(run_, "system.fill", arg_.where);
     if (seen_.startup_file && seen_.writes) judge_.raise(run_, "persist.startup", arg_.where);
     if (seen_.network) {
       for (const std::string& path : seen_.written)
@@ -86,7 +89,16 @@ class CodeJudge {
   void loops(const Tokens& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const std::string& word = tokens[i].text;
+      if (is(tokens, i, "+") && is(tokens, i + 1, "=")) seen_.grows = true;
+      if (is(tokens, i, "+=") || is(tokens, i, "<<") || is(tokens, i, ".=")) seen_.grows = true;
       if (tokens[i].kind != Token::Kind::name) continue;
+      const std::string_view last = std::string_view(word).substr(word.rfind('.') + 1);
+      for (std::string_view adds : {"append", "push", "extend", "concat", "alloc", "allocUnsafe", "malloc", "unshift"})
+        seen_.grows |= last == adds;
+      for (std::string_view ends : {"break", "return", "exit", "last",   "sleep", "usleep",   "wait", "raise", "throw",
+                                    "die",   "input",  "recv", "accept", "read",  "readline", "gets", "get",   "await",
+                                    "yield", "select", "poll", "shift",  "pop",   "fetch",    "quit", "close"})
+        seen_.leaves |= last == ends;
       if (word == "while" || word == "until") {
         const std::size_t next = is(tokens, i + 1, "(") ? i + 2 : i + 1;
         for (std::string_view always : {"true", "True", "1", "fork"}) seen_.endless_loop |= is(tokens, next, always);

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "risk/analyse.h"
+
 namespace cordon::risk {
 
 namespace {
 
 constexpr std::uint32_t max_depth = 24;
-constexpr std::size_t max_calls = 200'000;
+constexpr std::size_t max_calls = 2'000'000;
+constexpr std::uint64_t max_nested = std::uint64_t{256} << 20;  // Script::work of all texts inside the text
 
 /// A variable whose name says that it holds a secret.
 bool names_a_secret(std::string_view name) {
@@ -96,6 +99,9 @@ void Judge::raise(Run& run, const Rule& rule, Span where, std::string_view detai
     run.out.secret = true;
   if (rule.uncoverable && run.uncoverable.empty()) run.uncoverable = std::string(rule.reason.view());
   if (risk == Risk::safe) return;
+  // A person reads a few; the gravest are always among them.
+  constexpr std::size_t most_findings = 200;
+  if (analysis_.findings.size() >= most_findings + (risk == Risk::critical ? 50 : 0)) return;
   std::string reason(rule.reason.view());
   if (!detail.empty()) reason += detail;
   for (const Finding& known : analysis_.findings) {
@@ -189,6 +195,12 @@ void Judge::oddities(const Script& script, const Frame& frame) {
                         [](const Command& each) { return each.background; }))
           raise(whole, "shell.fork_bomb", oddity.where);
         break;
+      case Oddity::Kind::filling:
+        raise(whole, "system.fill", oddity.where);
+        break;
+      case Oddity::Kind::too_long:
+        raise(whole, "shell.too_long", oddity.where);
+        break;
       case Oddity::Kind::limit:
         analysis_.understood = false;
         raise(whole, "shell.limit", oddity.where);
@@ -202,6 +214,9 @@ void Judge::oddities(const Script& script, const Frame& frame) {
 
 Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
   oddities(script, frame);
+  for (const Command& each : script.commands) {
+    if (!each.words.empty() && called_.size() < 4096) called_.insert(each.words[0].text());
+  }
   ScriptState state{&script, {}, {}};
   state.outs.resize(script.commands.size());
   state.fed_by.resize(script.commands.size());
@@ -335,10 +350,27 @@ void Judge::assignments(Run& run, const std::vector<Assignment>& list, bool alon
 }
 
 bool Judge::too_deep(Run& run) {
-  if (run.frame.depth < max_depth && calls_ < max_calls) return false;
+  if (run.frame.depth < max_depth && calls_ < max_calls && nested_ < max_nested) return false;
   analysis_.understood = false;
   raise(run, "shell.limit", run.where);
   return true;
+}
+
+/// What is too deep to be followed is still listed: whichever word may name a program, and what could be its arguments.
+void Judge::list_calls(std::span<const Arg> words, Span where) {
+  constexpr std::size_t reach = 16;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].text.starts_with('-') || (i > reach && !find_program(words[i].text))) continue;
+    const std::span<const Arg> rest = words.subspan(i, std::min(reach, words.size() - i));
+    Invocation listed;
+    listed.program = std::string(rest[0].text.substr(rest[0].text.rfind('/') + 1));
+    listed.path = std::string(rest[0].text);
+    for (const Arg& word : rest) listed.words.emplace_back(word.text);
+    listed.canonical = canonical(listed.words);
+    listed.risk = Risk::dangerous;
+    listed.where = where;
+    analysis_.invocations.push_back(std::move(listed));
+  }
 }
 
 Flow Judge::call(std::span<const Arg> words, const Frame& frame, const Stdin& in, Span where) {
@@ -348,7 +380,11 @@ Flow Judge::call(std::span<const Arg> words, const Frame& frame, const Stdin& in
   run.in = in;
   run.where = where;
   ++calls_;
-  if (words.empty() || too_deep(run)) return in.flow;
+  if (words.empty()) return in.flow;
+  if (too_deep(run)) {
+    list_calls(words, where);
+    return in.flow;
+  }
   run.invocation = analysis_.invocations.size();
   analysis_.invocations.emplace_back();
   const Arg& name = words[0];
@@ -383,6 +419,7 @@ Analysis Judge::finish() {
   if (!analysis_.findings.empty() && analysis_.findings.front().risk >= Risk::dangerous) {
     std::erase_if(analysis_.findings, [](const Finding& finding) { return finding.risk < Risk::dangerous; });
   }
+  analysis_.work = 64 * calls_ + nested_;
   return std::move(analysis_);
 }
 

@@ -7,9 +7,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -120,6 +122,13 @@ class Judge {
   void socket_redirect(Run& run, const Arg& target, const Command& command);
   void assignments(Run& run, const std::vector<Assignment>& list, bool alone);
   void judge_program(Run& run, std::string_view name);
+  void look_up(Run& run, std::string_view name);
+  void may_carry(Run& run);
+  void shell_escapes(Run& run);
+  void implied_files(Run& run);
+  void option_that_runs(Run& run, std::string_view name, const Arg& value);
+  std::string with_calls(std::string_view text) const;
+  void list_calls(std::span<const Arg> words, Span where);
   void unknown_program(Run& run, std::string_view name);
   void unknown_name(Run& run);
   void by_path(Run& run, std::string_view path);
@@ -149,7 +158,11 @@ class Judge {
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
   std::vector<Flow>* outs_ = nullptr;
+  std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
+  std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
+  mutable std::unordered_map<std::string, Place> places_;
   std::size_t calls_ = 0;
+  std::uint64_t nested_ = 0;
 };
 
 /// What a program needs judged beyond its row; named by `check` in the data.

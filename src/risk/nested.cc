@@ -28,7 +28,8 @@ void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positiona
     raise(run, "net.run", text.where);
   else if (!text.known && !text.wildcard)
     raise(run, "dynamic.code", text.where);
-  if (too_deep(run) || !read_) return;
+  if (!read_) return;
+  const bool deep = too_deep(run);
   run.frame.depth = frame.depth - 1;
   ShellState state;
   if (!context_.home.empty() && !frame.away) state.variables["HOME"] = context_.home;
@@ -38,7 +39,10 @@ void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positiona
     state.positional_known &= arg.known;
   }
   const std::string whole = text.known ? std::string(text.text) : with_unknowns(marked_text(text));
+  // Beyond the limit the words are only listed, for deny rules.
+  if (deep) state.depth = ~0U;
   scripts_.push_back(read_(whole, state));
+  nested_ += scripts_.back().work + whole.size();
   frame.where = frame.where.value_or(text.where);
   frame.carried = false;
   run.out |= script(scripts_.back(), frame, run.in);
@@ -97,7 +101,9 @@ void Judge::run_script_file(Run& run, const Arg& file) {
   if (const std::string* text = file_text(place.path)) {
     const rows::RoleRow* role =
         run.sorted.node && !run.sorted.node->roles().empty() ? &run.sorted.node->roles()[0] : nullptr;
-    run_written(run, file.text, *text, role && role->kind() == Role::script ? role->language : std::uint8_t{0}, file);
+    const bool sourced = !run.words.empty() && (run.words[0].text == "." || run.words[0].text == "source");
+    const std::string whole = sourced ? with_calls(*text) : *text;
+    run_written(run, file.text, whole, role && role->kind() == Role::script ? role->language : std::uint8_t{0}, file);
   }
   if (file.text.starts_with("http://") || file.text.starts_with("https://")) {
     raise(run, "net.run", file.where);
@@ -144,6 +150,22 @@ void Judge::run_written(Run& run, std::string_view name, const std::string& text
   run_code(run, language, content);
   run.frame = frame;
   run.in = before;
+}
+
+/// Functions that a sourced file defines run when they are called, wherever that is.
+std::string Judge::with_calls(std::string_view text) const {
+  std::string all(text);
+  for (std::size_t at = 0; (at = text.find("()", at)) != std::string_view::npos; at += 2) {
+    std::size_t end = at;
+    while (end > 0 && text[end - 1] == ' ') --end;
+    std::size_t begin = end;
+    while (begin > 0 &&
+           (isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_' || text[begin - 1] == '-'))
+      --begin;
+    const std::string_view name = text.substr(begin, end - begin);
+    if (!name.empty() && called_.contains(name)) all += fmt::format("\n{}", name);
+  }
+  return all;
 }
 
 void Judge::run_stdin(Run& run, std::uint8_t language) {

@@ -51,11 +51,35 @@ Area area_of(std::string_view path, const RiskContext& context) {
   return Area::outside;
 }
 
-/// The path that is meant once symbolic links are followed, as far as it exists.
+/// The path that is meant once symbolic links are followed. Also those that lead nowhere yet: writing makes what they
+/// name. What is no link, or not there, stays as it is.
 std::string resolved(const std::string& path) {
-  std::error_code trouble;
-  std::filesystem::path real = std::filesystem::weakly_canonical(path, trouble);
-  return trouble ? path : real.string();
+  constexpr int most_links = 40;  // as the kernel's
+  std::string done, rest = path;
+  int links = 0;
+  std::size_t at = 0;
+  while (at < rest.size()) {
+    const std::size_t end = std::min(rest.find('/', at), rest.size());
+    const std::string part = rest.substr(at, end - at);
+    at = end + 1;
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      done.resize(std::min(done.rfind('/'), done.size()));
+      continue;
+    }
+    std::string here = done + '/' + part;
+    std::error_code none;
+    const std::string target = std::filesystem::read_symlink(here, none).string();
+    if (none || target.empty()) {
+      done = std::move(here);
+      continue;
+    }
+    if (++links > most_links) return path;
+    rest = target + '/' + (at < rest.size() ? rest.substr(at) : std::string());
+    at = 0;
+    if (target.starts_with('/')) done.clear();
+  }
+  return done.empty() ? "/" : done;
 }
 
 void name_kind(Place& place, std::string_view path, const RiskContext& context) {
@@ -66,6 +90,29 @@ void name_kind(Place& place, std::string_view path, const RiskContext& context) 
   place.hook |= listed("hook", path);
   place.guarded |= listed("guarded", path);
   for (const std::string& own : context.guarded) place.guarded |= within(path, own);
+}
+
+/// A link inside the workspace that leads out of it would make every judgement by name worthless. Of a pattern only the
+/// directories before it can be followed.
+void follow_links(Place& place, const RiskContext& context) {
+  if (place.area == Area::system || place.area == Area::device || place.area == Area::kernel ||
+      place.area == Area::sink)
+    return;
+  const auto glob = std::find_if(place.path.begin(), place.path.end(), is_glob);
+  const std::size_t fixed = glob == place.path.end()
+                                ? place.path.size()
+                                : place.path.rfind('/', static_cast<std::size_t>(glob - place.path.begin()));
+  if (fixed == 0) return;
+  const std::string before = place.path.substr(0, fixed);
+  std::string real = resolved(before);
+  if (real == before) return;
+  real += place.path.substr(fixed);
+  name_kind(place, real, context);
+  if (within(real, resolved(context.workspace))) return;
+  const Area led = area_of(real, context);
+  if (led == place.area) return;
+  place.area = led;
+  place.path = std::move(real);
 }
 
 /// What is meant by a path that ends in a pattern is everything in the directory before it.
@@ -120,18 +167,7 @@ Place locate(std::string_view text, const std::optional<std::string>& directory,
   place.path = absolute(expanded, directory ? std::string_view(*directory) : std::string_view("/"));
   place.area = area_of(place.path, context);
   name_kind(place, place.path, context);
-  // A link inside the workspace that leads out of it would make every judgement by name worthless.
-  if (context.look_at_files && !place.wildcard && (place.area == Area::workspace || place.area == Area::temporary)) {
-    std::string real = resolved(place.path);
-    if (real != place.path) {
-      name_kind(place, real, context);
-      Area led = area_of(real, context);
-      if (place.area == Area::workspace && led != Area::workspace && !within(real, resolved(context.workspace))) {
-        place.area = led;
-        place.path = real;
-      }
-    }
-  }
+  if (context.look_at_files) follow_links(place, context);
   std::string_view whole = covered(place.path);
   place.vital = whole == "/" || is_home(whole, context) || listed("vital", whole);
   place.holds_secrets =

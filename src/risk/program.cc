@@ -94,35 +94,6 @@ void Judge::judge_program(Run& run, std::string_view name) {
     unknown_program(run, name);
 }
 
-void Judge::unknown_program(Run& run, std::string_view name) {
-  effect(Effect::Kind::runs, name);
-  if (run.words.size() == 2 && (run.words[1].text == "--version" || run.words[1].text == "--help") &&
-      run.words[0].text.find('/') == std::string_view::npos)
-    return;
-  raise(run, rule_named("program.unknown"), run.words[0].where, fmt::format(": {}", name));
-  verbs(run, run.words.subspan(1));
-  // kafka-delete-records.sh, aws-nuke: a name that says what it does.
-  if (run.words[0].text.find('/') == std::string_view::npos && name.find('-') != std::string_view::npos &&
-      verb_risk(name) == Risk::dangerous)
-    raise(run, "program.destructive_verb", run.words[0].where);
-  for (const Arg& arg : run.words.subspan(1)) {
-    std::string_view text = arg.text;
-    if (const std::size_t equals = text.find('='); text.starts_with('-') && equals != std::string_view::npos)
-      text.remove_prefix(equals + 1);
-    if (text.starts_with('-') || text.empty()) continue;
-    if (text.find('/') == std::string_view::npos && text[0] != '.' && text[0] != '~') continue;
-    if (text.find("://") != std::string_view::npos) continue;
-    const Place place = locate(run, text);
-    if (place.credential) {
-      Arg path = arg;
-      path.text = text;
-      reads(run, path, false);
-    }
-    if (place.guarded) raise(run, "guard.touched", arg.where);
-    if (place.area == Area::device) raise(run, "disk.device_argument", arg.where);
-  }
-}
-
 void Judge::verbs(Run& run, std::span<const Arg> words) {
   std::size_t seen = 0;
   for (const Arg& arg : words) {
@@ -263,8 +234,13 @@ void Judge::known_program(Run& run, const Node& program) {
     if (Check check = check_named(rows::check_names[node->check].view())) check(*this, run);
   }
   apply_options(run);
+  for (const GivenOption& given : sorted.options) {
+    if (!given.option && given.name.size() > 2) option_that_runs(run, given.name, given.value);
+  }
   if (!run.judged) apply_operands(run);
   apply_net(run);
+  implied_files(run);
+  if (run.in.from == Stdin::From::text && listed("shell_escape", last_part(run.words[0].text))) shell_escapes(run);
   if (rule && rule->name.view() == "packages.install") foreign_source(run);
 }
 

@@ -13,7 +13,11 @@ Place Judge::locate(const Run& run, std::string_view text) const {
     there.home = "/home/there";
     return risk::locate(text, std::string("/nowhere"), there);
   }
-  return risk::locate(text, run.frame.directory, context_);
+  // Comparing a path with every pattern is most of the cost of judging it, and scripts name the same paths again.
+  std::string key = run.frame.directory.value_or("?") + '\n' + std::string(text);
+  if (auto known = places_.find(key); known != places_.end()) return known->second;
+  if (places_.size() >= 1024) places_.clear();
+  return places_.emplace(std::move(key), risk::locate(text, run.frame.directory, context_)).first->second;
 }
 
 void Judge::reads(Run& run, const Arg& arg, bool tree) {

@@ -308,17 +308,17 @@ std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& f
 }
 
 std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow& flow, int depth) {
-  if (depth > 10 || text.size() > 4096) {
-    forget_arithmetic(text);
-    note_abort();
-    return std::nullopt;
-  }
   // A subscript is expanded when it is evaluated, commands in it and all: a text that came from a variable runs them.
   if (text.find("$(") != std::string_view::npos || text.find('`') != std::string_view::npos) {
     Parser inner(arena_.copy(text), arena_, limits_, dialect_);
     inner.pin({});
     Parts parts = inner.read_quoted_text(false);
     expand_value(parts, Context::quoted, flow);
+    forget_arithmetic(text);
+    note_abort();
+    return std::nullopt;
+  }
+  if (depth > 10 || text.size() > 4096) {
     forget_arithmetic(text);
     note_abort();
     return std::nullopt;
@@ -348,6 +348,16 @@ std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow
     note_abort();
   }
   return value;
+}
+
+void Evaluator::run_subscripts(const Field& name, const Flow& flow) {
+  const std::string text = name.text();
+  if (text.find('[') == std::string::npos) return;
+  if (text.find("$(") == std::string::npos && text.find('`') == std::string::npos) return;
+  Parser inner(arena_.copy(text), arena_, limits_, dialect_);
+  inner.pin(name.where);
+  Parts parts = inner.read_quoted_text(false);
+  expand_value(parts, Context::quoted, flow);
 }
 
 // Every name in it that something might be assigned to.

@@ -113,6 +113,18 @@ void Evaluator::collect_arithmetic(const Parts& parts, Assigned& out) const {
   }
 }
 
+// "$@" that is known to begin with the name of neither a builtin nor a function.
+bool Evaluator::runs_plain_program(const Word& word) const {
+  if (word.parts.size() != 1 || state_.around.positional == nullptr || state_.around.positional->empty()) return false;
+  const Part& only = word.parts[0];
+  const bool quoted = only.kind == Part::Kind::dquote && only.parts.size() == 1 &&
+                      only.parts[0].kind == Part::Kind::variable && only.parts[0].text == "@";
+  const Value& name = state_.around.positional->front();
+  if (!quoted || !name.known || is_builtin(name.text)) return false;
+  const Variable* function = state_.find(State::function_key(name.text));
+  return function == nullptr || function->kind != Variable::Kind::function;
+}
+
 void Evaluator::collect_simple(const Node& node, Assigned& out) const {
   std::uint32_t first = 0;
   for (const Word& word : node.words) collect(word, out);
@@ -130,6 +142,7 @@ void Evaluator::collect_simple(const Node& node, Assigned& out) const {
   std::string_view name = node.words[first].plain();
   bool certain = !name.empty() && name.find_first_of("*?[{~\\") == std::string_view::npos;
   if (name == "[") certain = true;
+  if (!certain && runs_plain_program(node.words[first])) return;
   if (!certain) {
     // It may be any builtin or function.
     bool path = node.words[first].parts.size() > 0 && node.words[first].parts[0].kind == Part::Kind::literal &&

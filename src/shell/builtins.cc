@@ -9,6 +9,16 @@
 #include "shell/pure.h"
 
 namespace cordon::shell {
+namespace {
+
+// Builtins of which an argument may be the name of a variable. `test` has -v; echo and its like would be data.
+bool takes_names(std::string_view name) {
+  return name == "read" || name == "unset" || name == "declare" || name == "typeset" || name == "local" ||
+         name == "export" || name == "readonly" || name == "printf" || name == "test" || name == "[" ||
+         name == "mapfile" || name == "readarray" || name == "getopts" || name == "wait";
+}
+
+}  // namespace
 
 // Words from `first` on of the command at `index`; `first` itself names the builtin.
 Status Evaluator::builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
@@ -17,6 +27,10 @@ Status Evaluator::builtin(std::string_view name, std::uint32_t index, std::size_
 }
 
 Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
+  if (takes_names(name)) {
+    const std::vector<Field> words = script_.commands[index].words;
+    for (std::size_t i = first + 1; i < words.size(); ++i) run_subscripts(words[i], flow);
+  }
   if (name == ":" || name == "true") return Status::success;
   if (name == "false") return Status::failure;
   if (name == "echo" || name == "printf") {
@@ -414,6 +428,12 @@ Status Evaluator::shift_builtin(std::uint32_t index, std::size_t first) {
   }
   const std::vector<Value>& now = *state_.around.positional;
   if (count > now.size()) return Status::failure;
+  std::size_t bytes = 0;
+  for (const Value& value : now) bytes += 16 + value.size();
+  if (!afford(bytes)) {
+    state_.around.positional = nullptr;
+    return Status::unknown;
+  }
   state_.around.positional =
       std::make_shared<std::vector<Value>>(now.begin() + static_cast<std::ptrdiff_t>(count), now.end());
   return Status::success;
@@ -588,6 +608,7 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
 void Evaluator::run_traps() {
   std::vector<Trap> traps = std::exchange(traps_, {});
   for (const Trap& trap : traps) {
+    if (!afford(64 * (state_.names() + 1))) return;
     std::vector<std::string> changed;
     state_.for_each([&](const std::string& name, const Variable& variable) {
       if (variable.changed > trap.when && variable.kind != Variable::Kind::function) changed.push_back(name);

@@ -11,7 +11,7 @@ namespace cordon::shell {
 namespace {
 
 constexpr std::uint32_t max_eval_depth = 1000;
-constexpr std::size_t max_commands = 150'000;
+constexpr std::size_t max_commands = 50'000;
 constexpr std::uint64_t max_repeated = 20'000;
 constexpr std::size_t max_unrolled = 64;
 
@@ -43,11 +43,29 @@ bool Evaluator::within_limits(Span where) {
     odd(Oddity::Kind::limit, "more commands than are looked at", where);
     return false;
   }
+  if (!afford(1)) return false;
   if (repeating_ > 0 && ++repeated_ > max_repeated) {
     odd(Oddity::Kind::limit, "loops and functions that expand without end", where);
     return false;
   }
   return true;
+}
+
+bool Evaluator::afford(std::uint64_t bytes) const {
+  work_ += bytes;
+  if (work_ <= limits_.max_work) return true;
+  limited_ = true;
+  return false;
+}
+
+void Evaluator::join(const std::vector<State::Changes>& courses) {
+  for (const State::Changes& changes : courses) {
+    for (const State::Change& change : changes) {
+      // Nested conditions join the same changes once for every level.
+      if (!afford(64 + change.value.size())) return forget_everything();
+    }
+  }
+  state_.join(courses);
 }
 
 void Evaluator::note_abort() {
@@ -57,11 +75,13 @@ void Evaluator::note_abort() {
   abort_around_ = state_.around;
 }
 
-std::size_t Evaluator::run() {
+std::optional<std::size_t> Evaluator::run() {
   Parser parser(script_.text, arena_, limits_, dialect_);
   std::size_t unit_begin = 0;
+  std::optional<std::size_t> left_at;
   while (List* unit = parser.next_unit()) {
     as_unit([&] { list(*unit, {}); });
+    if (limited_ && !left_at) left_at = unit_begin;
     if (!parser.failed()) unit_begin = parser.position();
   }
   if (parser.failed()) {
@@ -73,14 +93,34 @@ std::size_t Evaluator::run() {
     script_.trouble = late->what;
     script_.trouble_at = late->where;
   }
-  run_traps();
-  return unit_begin;
+  if (!limited_) run_traps();
+  if (limited_) odd(Oddity::Kind::limit, "more than is looked at", {});
+  script_.work = work_ + limits_.reread + script_.text.size();
+  if (limited_) return left_at.value_or(0);
+  if (!script_.understood) return unit_begin;
+  return std::nullopt;
+}
+
+// Text that is not read again is still listed, for deny rules: its words, without the evals before them.
+void Evaluator::list_words(std::string_view text, const Flow& flow, Span where) {
+  constexpr std::size_t most_words = 256;
+  Command command;
+  command.where = where;
+  while (!text.empty() && command.words.size() < most_words) {
+    const std::size_t end = std::min(text.find_first_of(" \t\n;&|"), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty() || (command.words.empty() && word == "eval")) continue;
+    command.words.push_back(Field::literal(std::string(word), where));
+  }
+  if (!command.words.empty()) emit(std::move(command), flow);
 }
 
 // Text that the shell reads while it runs: eval, source, a trap.
 void Evaluator::run_text(std::string_view text, const Flow& flow, Span where) {
   if (texts_ >= 16 || depth_ > max_eval_depth / 2 || (text_bytes_ += text.size()) > (std::size_t{4} << 20)) {
     odd(Oddity::Kind::limit, "text that is read as shell again and again", where);
+    list_words(text, flow, where);
     forget_everything();
     return;
   }
@@ -172,7 +212,7 @@ Status Evaluator::item(const Item& item, const Flow& flow) {
       Surroundings ran = state_.around;
       state_.around = before;
       courses[0] = state_.take_back(mark);
-      state_.join(courses);
+      join(courses);
       if (flow.output != nullptr) flow.output->lose();
       merge_directory(ran, on_success);
       i = last;
@@ -387,7 +427,7 @@ Status Evaluator::if_node(const Node& node, const Flow& flow) {
 }
 
 void Evaluator::finish_courses(const std::vector<State::Changes>& courses, const std::vector<Surroundings>& ends) {
-  state_.join(courses);
+  join(courses);
   if (ends.empty()) return;
   state_.around = ends[0];
   for (std::size_t i = 1; i < ends.size(); ++i) merge(ends[i]);
@@ -510,8 +550,24 @@ Status Evaluator::loop_node(const Node& node, const Flow& flow) {
   return Status::unknown;
 }
 
-// An endless loop that keeps starting background jobs is a bomb without a function.
+// An endless loop that keeps starting background jobs is a bomb without a function; one that does nothing but append to
+// a file fills the disk.
 void Evaluator::note_endless(std::size_t first, Span where, const Flow& flow) {
+  bool appends = false, only_writes = true;
+  for (std::size_t i = first; i < script_.commands.size(); ++i) {
+    const Command& command = script_.commands[i];
+    for (const Redirect& redirect : command.redirects) {
+      appends = appends || (redirect.kind == Redirect::Kind::append && !redirect.target.text().starts_with("/dev/"));
+    }
+    if (command.words.empty()) continue;
+    const std::string name = command.words[0].text();
+    const bool makes = name == "mkdir" || name == "mktemp" || name == "cp";
+    appends = appends || makes;
+    if (makes || name == "cd") continue;
+    only_writes = only_writes && (name == "cat" || name == "echo" || name == "printf" || name == "true" ||
+                                  name == ":" || name == "head" || name == "dd" || name == "seq" || name == "date");
+  }
+  if (appends && only_writes) odd(Oddity::Kind::filling, "an endless loop that only writes", where);
   if (flow.background) return;
   for (std::size_t i = first; i < script_.commands.size(); ++i) {
     if (!script_.commands[i].background || script_.commands[i].kind == Command::Kind::compound) continue;
@@ -566,7 +622,7 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
       // It may be entered from above or by its own pattern.
       std::vector<State::Changes> entered(2);
       entered[0] = std::exchange(falling, {});
-      state_.join(entered);
+      join(entered);
       merge(falling_around);
     }
     if (clause.body != nullptr) list(*clause.body, inner);
@@ -606,7 +662,9 @@ Status Evaluator::condition(const Condition& test, const Flow& flow) {
       break;
     }
     case Condition::Kind::unary: {
-      Value value = expand_value(test.left.parts, Context::assignment, flow);
+      Field operand = expand_one(test.left.parts, Context::assignment, flow, test.left.where);
+      if (test.op == "-v" || test.op == "-R") run_subscripts(operand, flow);
+      Value value = value_of(operand);
       if (value.known && test.op == "-n") status = value.text.empty() ? Status::failure : Status::success;
       if (value.known && test.op == "-z") status = value.text.empty() ? Status::success : Status::failure;
       break;

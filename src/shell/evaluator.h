@@ -61,8 +61,8 @@ class Evaluator {
  public:
   Evaluator(Script& script, Arena& arena, Limits& limits, const ShellState& given);
 
-  /// Reads and evaluates the whole text of the script. Returns how far reading came.
-  std::size_t run();
+  /// Reads and evaluates the whole text of the script. Returns from where on the text was not followed.
+  std::optional<std::size_t> run();
 
  private:
   struct Call {
@@ -99,6 +99,7 @@ class Evaluator {
 
   // Texts and lists.
   void run_text(std::string_view text, const Flow& flow, Span where);
+  void list_words(std::string_view text, const Flow& flow, Span where);
   Status list(const List& list, const Flow& flow);
   Status item(const Item& item, const Flow& flow);
   Status pipeline(const Pipeline& pipeline, const Flow& flow);
@@ -115,6 +116,7 @@ class Evaluator {
   Status coproc(const Node& node, const Flow& flow);
   Status stages(const Pipeline& pipeline, const Flow& flow);
   void merge(const Surroundings& other);
+  void join(const std::vector<State::Changes>& courses);
   void merge_directory(const Surroundings& ran, bool on_success);
   void finish_courses(const std::vector<State::Changes>& courses, const std::vector<Surroundings>& ends);
   void conditional_output(Output& output);
@@ -141,6 +143,7 @@ class Evaluator {
   std::uint32_t emit(Command command, const Flow& flow);
   void take_stdin(Command& command, const Flow& flow);
   void add_exported(Command& command);
+  void follow_duplicates(Command& command) const;
   void assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply);
   void store(std::string_view name, const std::optional<std::string>& key, Value value, bool append);
   void store_array(const Part& array, std::string_view name, bool append, const Flow& flow);
@@ -164,8 +167,14 @@ class Evaluator {
   Status printf_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status wrapped_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void unknown_names(std::uint32_t index, std::size_t first);
+  /// Where bash takes a text for a variable's name, a subscript in it is expanded: a[$(…)] runs what it holds.
+  void run_subscripts(const Field& name, const Flow& flow);
   // Whatever ran may also have left the loop around it.
-  void forget_everything() { ++leaves_, ++doubts_, state_.make_all_unknown(); }
+  void forget_everything() {
+    ++leaves_, ++doubts_;
+    afford(8 * state_.names());
+    state_.make_all_unknown();
+  }
 
   // Words.
   std::vector<Field> expand(const Word& word, const Flow& flow);
@@ -208,6 +217,7 @@ class Evaluator {
   void collect(const List* list, Assigned& out) const;
   void collect(const Node& node, Assigned& out) const;
   void collect_simple(const Node& node, Assigned& out) const;
+  bool runs_plain_program(const Word& word) const;
   void collect(const Parts& parts, Assigned& out) const;
   void collect_arithmetic(const Parts& parts, Assigned& out) const;
   void collect(const Word& word, Assigned& out) const;
@@ -220,6 +230,9 @@ class Evaluator {
   template <class F>
   void as_unit(F body);
   bool within_limits(Span where);
+  /// Takes `bytes` from the budget. When it is used up the rest of the text is only listed, not followed.
+  bool afford(std::uint64_t bytes) const;
+  bool worth(std::size_t steps) const;
 
   Script& script_;
   Arena& arena_;
@@ -238,8 +251,8 @@ class Evaluator {
   std::size_t text_bytes_ = 0;
   std::uint64_t repeated_ = 0;  // commands listed again by loops and calls
   std::uint32_t repeating_ = 0;
-  std::uint64_t copied_ = 0;  // entries copied into commands
-  bool limited_ = false;
+  mutable std::uint64_t work_ = 0;
+  mutable bool limited_ = false;
   std::optional<std::size_t> aborted_;  // journal mark of the first expansion that may end the unit
   std::optional<Surroundings> abort_around_;
   std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
@@ -290,7 +303,7 @@ void Evaluator::maybe(F body) {
   state_.around = before;
   std::vector<State::Changes> courses(2);
   courses[0] = state_.take_back(mark);
-  state_.join(courses);
+  join(courses);
   merge(after);
 }
 

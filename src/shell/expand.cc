@@ -60,8 +60,15 @@ std::vector<Field> Evaluator::expand(const Word& word, const Flow& flow) {
   };
   if (state_.around.no_brace_expansion || !may_have_braces(word.parts)) return expand_alternative(word.parts);
   bool complete = true;
-  std::vector<Parts> alternatives = expand_braces(word.parts, arena_, complete);
+  std::vector<Parts> alternatives;
+  if (limited_)
+    complete = false;
+  else
+    alternatives = expand_braces(word.parts, arena_, complete);
   if (!complete) odd(Oddity::Kind::limit, "a brace expansion with too many words", word.where);
+  std::size_t made = 0;
+  for (const Parts& parts : alternatives) made += 64 * (1 + parts.size());
+  if (alternatives.size() > 1 && !afford(made)) alternatives.clear(), complete = false;
   if (state_.around.options_unknown && alternatives.size() != 1) complete = false;
   std::vector<Field> all;
   for (const Parts& parts : alternatives) {
@@ -248,6 +255,11 @@ void Evaluator::expand_all_positional(char which, Builder& builder, const Part& 
   if (state_.around.positional == nullptr) {
     Piece piece{.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(1, which)};
     return which == '@' ? builder.unknown_list(std::move(piece)) : builder.unknown(std::move(piece));
+  }
+  std::size_t bytes = 0;
+  for (const Value& value : *state_.around.positional) bytes += 16 + value.size();
+  if (!afford(bytes)) {
+    return builder.unknown_list({.kind = Piece::Kind::unknown, .text = "$@", .variable = std::string(1, which)});
   }
   expand_list(*state_.around.positional, which, builder);
 }

@@ -417,6 +417,10 @@ bool Parser::expand_alias(std::string_view text) {
   for (const Frame& frame : frames_) {
     if (frame.alias == text) return false;
   }
+  if (frames_.size() >= Limits::max_depth) {
+    fail("aliases of aliases, nested too deeply", span(token_begin_));
+    return false;
+  }
   const std::string& value = found->second;
   limits_.reread += value.size() + 16;
   if (limits_.reread > limits_.max_reread) {

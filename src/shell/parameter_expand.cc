@@ -96,6 +96,7 @@ void Evaluator::expand_indirect(const Part& part, Builder& builder, const Flow& 
   };
   if (list_subscript(parameter) != 0) {
     const Variable* variable = state_.find(parameter.name);
+    if (variable != nullptr && !afford(variable->size())) return give_up();
     bool known = variable != nullptr && variable->kind == Variable::Kind::indexed && parameter.op.empty() &&
                  parameter.has_subscript && !variable->reference;
     if (!known) return give_up();
@@ -126,11 +127,15 @@ void Evaluator::expand_indirect(const Part& part, Builder& builder, const Flow& 
 std::optional<std::vector<Value>> Evaluator::values_of(const Parameter& parameter) {
   if (!parameter.has_subscript) {
     if (state_.around.positional == nullptr) return std::nullopt;
+    std::size_t bytes = 0;
+    for (const Value& value : *state_.around.positional) bytes += 16 + value.size();
+    if (!afford(bytes)) return std::nullopt;
     return *state_.around.positional;
   }
   bool lost = all_volatile_ || volatile_.contains(parameter.name);
   const Variable* variable = state_.find(parameter.name);
   if (lost || variable == nullptr || variable->reference) return std::nullopt;
+  if (!afford(variable->size())) return std::nullopt;
   std::vector<Value> values;
   switch (variable->kind) {
     case Variable::Kind::unset:
@@ -292,6 +297,9 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
   return true;
 }
 
+// Matching may take the cube of a text's length: beyond a measure the result is not computed but unknown.
+bool Evaluator::worth(std::size_t steps) const { return steps <= 4'000'000 && afford(steps / 16); }
+
 Value Evaluator::transform(const Parameter& parameter, const Value& value, const Part& part, const Flow& flow) {
   Value unknown = Value::unknown(source_of(part), std::string(parameter.name));
   std::string_view op = parameter.op;
@@ -342,6 +350,7 @@ Value Evaluator::transform(const Parameter& parameter, const Value& value, const
     return Value::of(changed);
   }
   std::optional<Pattern> pattern = Pattern::make(field.pieces);
+  if (pattern && !worth(pattern->cost(text.size()))) return unknown;
   if (!pattern || op[0] == '~' || (!field.known() && !is_ascii(text))) return unknown;
   bool longest = op.size() == 2;
   if (op[0] == '#') {
@@ -377,6 +386,7 @@ Value Evaluator::replace(const Parameter& parameter, const std::string& text, co
     plain = plain && (piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob) &&
             piece.text.find_first_of("&\\") == std::string::npos;
   }
+  if (pattern && !worth(pattern->cost(text.size()) * (text.size() + 1))) return unknown;
   if (!pattern || !plain || (!field.known() && !is_ascii(text))) return unknown;
   std::string replacement = with.text();
   std::string_view op = parameter.op;

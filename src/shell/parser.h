@@ -26,6 +26,7 @@ struct Limits {
   std::uint32_t depth = 0;
   std::uint64_t reread = 0;  // bytes read a second time
   std::uint64_t max_reread = 0;
+  std::uint64_t max_work = 0;  // of expanding, in about bytes
 };
 
 struct Trouble {

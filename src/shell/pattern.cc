@@ -1,5 +1,7 @@
 #include "shell/pattern.h"
 
+#include <algorithm>
+
 namespace cordon::shell {
 namespace {
 
@@ -86,7 +88,19 @@ bool Pattern::matches(std::string_view text) const {
   return p == tokens_.size();
 }
 
+bool Pattern::fixed() const {
+  return std::none_of(tokens_.begin(), tokens_.end(), [](const Token& t) { return t.kind == Token::Kind::star; });
+}
+
+std::size_t Pattern::cost(std::size_t length) const {
+  return fixed() ? tokens_.size() : (length + 1) * (length + 1) * tokens_.size();
+}
+
 std::optional<std::size_t> Pattern::prefix(std::string_view text, bool longest) const {
+  if (fixed()) {
+    const bool fits = tokens_.size() <= text.size() && matches(text.substr(0, tokens_.size()));
+    return fits ? std::optional(tokens_.size()) : std::nullopt;
+  }
   for (std::size_t n = 0; n <= text.size(); ++n) {
     std::size_t length = longest ? text.size() - n : n;
     if (matches(text.substr(0, length))) return length;
@@ -95,6 +109,10 @@ std::optional<std::size_t> Pattern::prefix(std::string_view text, bool longest) 
 }
 
 std::optional<std::size_t> Pattern::suffix(std::string_view text, bool longest) const {
+  if (fixed()) {
+    const bool fits = tokens_.size() <= text.size() && matches(text.substr(text.size() - tokens_.size()));
+    return fits ? std::optional(tokens_.size()) : std::nullopt;
+  }
   for (std::size_t n = 0; n <= text.size(); ++n) {
     std::size_t length = longest ? text.size() - n : n;
     if (matches(text.substr(text.size() - length))) return length;

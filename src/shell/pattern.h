@@ -21,6 +21,8 @@ class Pattern {
   std::optional<std::size_t> prefix(std::string_view text, bool longest) const;
   std::optional<std::size_t> suffix(std::string_view text, bool longest) const;
   bool empty() const { return tokens_.empty(); }
+  /// About how many steps finding a prefix or suffix of a text of this length takes.
+  std::size_t cost(std::size_t length) const;
 
  private:
   struct Token {
@@ -29,6 +31,7 @@ class Pattern {
     bool negated = false;
     std::vector<std::pair<unsigned char, unsigned char>> ranges;
   };
+  bool fixed() const;  // no star: it matches texts of one length
   static bool one(const Token& token, char c);
   std::vector<Token> tokens_;
 };

@@ -31,6 +31,8 @@ class Printer {
     pending_.clear();
     for (const HereDocument* document : pending) {
       out_ += document->text;
+      // No line can end it: it goes on to the end of the text, and so does whatever would follow.
+      if (document->delimiter.find('\n') != std::string_view::npos) return;
       out_ += document->delimiter;
       out_ += '\n';
     }
@@ -40,6 +42,10 @@ class Printer {
     if (pipeline.time == Pipeline::Time::yes) out_ += "time ";
     if (pipeline.time == Pipeline::Time::posix) out_ += "time -p -- ";
     if (pipeline.negated) out_ += "! ";
+    // Nothing, twice denied, is still a command.
+    const Node& only = *pipeline.stages[0];
+    const bool nothing = only.kind == Node::Kind::simple && only.words.empty() && only.redirects.empty();
+    if (nothing && !pipeline.negated && pipeline.time == Pipeline::Time::no) out_ += "! ! ";
     for (std::uint32_t i = 0; i < pipeline.stages.size(); ++i) {
       if (i > 0) out_ += pipeline.with_stderr[i - 1] ? " |& " : " | ";
       node(*pipeline.stages[i]);

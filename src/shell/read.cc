@@ -11,7 +11,7 @@
 namespace cordon::shell {
 namespace {
 
-constexpr std::size_t max_text = std::size_t{8} << 20;
+constexpr std::size_t max_text = std::size_t{2} << 20;
 constexpr std::uint32_t max_texts = 32;
 
 Script refused(Script script, std::string trouble, Span where) {
@@ -34,20 +34,25 @@ std::string place(std::string_view text, std::size_t at) {
 
 Script read(std::string_view text, const ShellState& state) {
   Script script;
-  if (text.size() > max_text) return refused(std::move(script), "the text is too long", {});
+  if (text.size() > max_text) {
+    // Not even listed, so that no deny rule could be asked.
+    script.oddities.push_back({Oddity::Kind::too_long, {}, {}});
+    return refused(std::move(script), "the text is too long", {});
+  }
   script.text = text;
-  if (state.depth > max_texts) return refused(std::move(script), "shell inside shell, nested too deeply", {});
+  if (state.depth > max_texts) {
+    salvage(script, 0);
+    return refused(std::move(script), "shell inside shell, nested too deeply", {});
+  }
   std::size_t nul = text.find('\0');
   Arena arena;
   Limits limits;
   limits.max_reread = 4 * text.size() + 65536;
+  limits.max_work = 64 * text.size() + (std::uint64_t{4} << 20);
   note_invisible(script);
-  std::size_t read_to = Evaluator(script, arena, limits, state).run();
-  // Deny rules must see what stands behind a mistake, too.
-  if (!script.understood) {
-    salvage(script, read_to);
-    script.trouble += place(text, script.trouble_at.begin);
-  }
+  // Deny rules must see what stands behind a mistake or a limit, too.
+  if (auto left_at = Evaluator(script, arena, limits, state).run()) salvage(script, *left_at);
+  if (!script.understood) script.trouble += place(text, script.trouble_at.begin);
   // No program can be given a NUL: what bash would see ends before it.
   if (nul != std::string_view::npos) {
     auto at = static_cast<std::uint32_t>(nul);

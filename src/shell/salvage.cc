@@ -1,17 +1,14 @@
 #include "shell/salvage.h"
 
 #include <string_view>
+#include <unordered_set>
 
 namespace cordon::shell {
-namespace {
-
-constexpr std::size_t max_commands = 150'000;
-
-}  // namespace
-
 void salvage(Script& script, std::size_t begin) {
   std::string_view text = script.text;
   Command command;
+  // Said twice, it is no other command; a million times, it would only fill memory.
+  std::unordered_set<std::string_view> seen;
   std::string word;
   std::size_t word_begin = 0;
   auto end_word = [&](std::size_t at) {
@@ -24,11 +21,12 @@ void salvage(Script& script, std::size_t begin) {
   };
   auto end_command = [&](std::size_t at) {
     end_word(at);
-    if (command.words.empty() || script.commands.size() >= max_commands) return;
+    if (command.words.empty()) return;
     command.where = {command.words.front().where.begin, command.words.back().where.end};
     command.conditional = true;
     command.directory = std::nullopt;
-    script.commands.push_back(std::move(command));
+    const bool fresh = seen.insert(text.substr(command.where.begin, command.where.end - command.where.begin)).second;
+    if (fresh) script.commands.push_back(std::move(command));
     command = {};
   };
   for (std::size_t i = begin; i < text.size(); ++i) {

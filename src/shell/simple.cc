@@ -11,7 +11,7 @@
 namespace cordon::shell {
 namespace {
 
-constexpr std::uint64_t max_copied = 2'000'000;
+constexpr std::uint64_t entry_cost = 256;  // of a redirect, pipe or export handed to one more command
 constexpr std::uint32_t max_calls = 24;
 
 bool is_declaration(std::string_view name) {
@@ -116,9 +116,11 @@ void Evaluator::expand_words(const Node& node, Command& command, const Flow& flo
 
 // Unlike a plain assignment, one that is an argument has its braces expanded.
 void Evaluator::expand_declarations(const Word& word, Command& command, const Flow& flow) {
-  if (state_.around.no_brace_expansion || !may_have_braces(word.parts)) return expand_declaration(word, command, flow);
+  if (state_.around.no_brace_expansion || !may_have_braces(word.parts) || limited_)
+    return expand_declaration(word, command, flow);
   bool complete = !state_.around.options_unknown;
   for (const Parts& parts : expand_braces(word.parts, arena_, complete)) {
+    if (!afford(64 * (1 + parts.size()))) break;
     Word one = word;
     one.parts = parts;
     expand_declaration(one, command, flow);
@@ -310,6 +312,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
     if (old != nullptr && old->reference) return forget_everything();
     return state_.make_unknown(name);
   }
+  if (old != nullptr && !afford(old->size())) return state_.make_unknown(name);
   Variable next = old == nullptr ? Variable{} : *old;
   if (!append) next.elements.clear();
   next.value = {};
@@ -342,25 +345,52 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.background = flow.background;
   command.in_substitution = flow.substitution;
   command.directory = state_.around.directory;
+  if (command.directory) afford(command.directory->size());
   take_stdin(command, flow);
   for (const RedirectScope* scope = flow.redirects; scope != nullptr; scope = scope->outer) {
-    copied_ += scope->redirects.size() + 1;
-    if (copied_ > max_copied) break;
+    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
     command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
   }
   for (const RedirectScope* scope = lasting_now_; scope != nullptr; scope = scope->outer) {
-    copied_ += scope->redirects.size() + 1;
-    if (copied_ > max_copied) break;
+    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
     command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
   }
+  follow_duplicates(command);
   if (!exported_.empty()) add_exported(command);
-  if (copied_ > max_copied)
-    odd(Oddity::Kind::limit, "more redirects, pipes and exports than are followed", command.where);
+  if (repeating_ > 0) {
+    std::size_t bytes = 0;
+    for (const Field& word : command.words) {
+      for (const Piece& piece : word.pieces) bytes += 64 + piece.text.size();
+    }
+    if (!afford(bytes)) command.words.resize(std::min<std::size_t>(command.words.size(), 1));
+  }
   auto index = static_cast<std::uint32_t>(script_.commands.size());
   script_.commands.push_back(std::move(command));
   if (flow.output != nullptr && script_.commands.back().kind != Command::Kind::compound)
     flow.output->commands.push_back(index);
   return index;
+}
+
+// `exec 4<<E` and later `bash <&4`: stdin is what 4 was opened for.
+void Evaluator::follow_duplicates(Command& command) const {
+  const std::size_t given = command.redirects.size();
+  for (std::size_t i = 0; i < given; ++i) {
+    const Redirect& redirect = command.redirects[i];
+    if (redirect.kind != Redirect::Kind::duplicate || redirect.fd != 0 || !redirect.target.known()) continue;
+    const std::string number = redirect.target.text();
+    for (std::size_t j = 0; j < given; ++j) {
+      const Redirect& opened = command.redirects[j];
+      const bool source = opened.kind == Redirect::Kind::here_text || opened.kind == Redirect::Kind::read ||
+                          opened.kind == Redirect::Kind::read_write;
+      if (!source || opened.fd <= 0 || std::to_string(opened.fd) != number) continue;
+      Redirect stdin_now = opened;
+      stdin_now.fd = 0;
+      if (opened.kind == Redirect::Kind::here_text && opened.target.known()) command.input = opened.target.text();
+      command.redirects.push_back(std::move(stdin_now));
+      return;
+    }
+    return;
+  }
 }
 
 void Evaluator::take_stdin(Command& command, const Flow& flow) {
@@ -374,12 +404,10 @@ void Evaluator::take_stdin(Command& command, const Flow& flow) {
   }
   if (own) return;
   if (flow.piped_from != nullptr) {
-    copied_ += flow.piped_from->size();
-    if (copied_ <= max_copied) command.piped_from = *flow.piped_from;
+    if (afford(16 * flow.piped_from->size())) command.piped_from = *flow.piped_from;
   }
   if (flow.input == nullptr || !flow.input->text || command.kind == Command::Kind::compound) return;
-  copied_ += flow.input->text->size() / 16;
-  if (copied_ <= max_copied) command.input = flow.input->text;
+  if (afford(flow.input->text->size())) command.input = flow.input->text;
   if (command.kind == Command::Kind::function) return;
   bool leaves_it =
       command.kind == Command::Kind::builtin && (command.words.empty() || !reads_stdin(command.words[0].text()));
@@ -390,8 +418,7 @@ void Evaluator::add_exported(Command& command) {
   for (const std::string& name : exported_) {
     const Variable* variable = state_.find(name);
     if (variable == nullptr || !variable->exported) continue;
-    ++copied_;
-    if (copied_ > max_copied) return;
+    if (!afford(entry_cost)) return;
     Assignment assignment;
     assignment.name = name;
     Looked looked = look_up(name);

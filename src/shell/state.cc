@@ -18,6 +18,18 @@ Value Value::number(std::string source, std::string variable) {
   return value;
 }
 
+std::size_t Value::size() const {
+  std::size_t bytes = text.size();
+  for (const Piece& piece : pieces) bytes += 64 + piece.text.size() + 4 * piece.from.size();
+  return bytes;
+}
+
+std::size_t Variable::size() const {
+  std::size_t bytes = value.size();
+  for (const auto& [key, element] : elements) bytes += 64 + element.size();
+  return bytes;
+}
+
 bool Variable::same_as(const Variable& other) const {
   return kind == other.kind && exported == other.exported && integer == other.integer && lower == other.lower &&
          upper == other.upper && readonly == other.readonly && reference == other.reference && value == other.value &&

@@ -23,6 +23,7 @@ struct Value {
   std::vector<Piece> pieces;  // where not
 
   static Value of(std::string text) { return {true, std::move(text), {}}; }
+  std::size_t size() const;
   static Value unknown(std::string source, std::string variable = {});
   static Value number(std::string source, std::string variable = {});
   bool operator==(const Value&) const = default;
@@ -43,6 +44,8 @@ struct Variable {
   bool certain = true;                    // the function is one of them
   std::uint64_t changed = 0;
   bool same_as(const Variable& other) const;
+  /// About how many bytes it takes to copy.
+  std::size_t size() const;
 };
 
 /// The part of the state that is small enough to copy.
@@ -84,6 +87,7 @@ class State {
   void make_all_unknown();
   std::uint64_t now() const { return clock_; }
   std::size_t functions() const { return functions_; }
+  std::size_t names() const { return names_.size(); }
 
   template <class F>
   void for_each(F visit) const {

@@ -54,6 +54,7 @@ Evaluator::Looked Evaluator::look_up(std::string_view name) const {
     std::size_t index = std::stoul(std::string(name));
     if (index == 0) return unknown();
     if (index > state_.around.positional->size()) return {};
+    if (!afford((*state_.around.positional)[index - 1].size())) return unknown();
     return {Looked::Kind::set, (*state_.around.positional)[index - 1]};
   }
   if (!is_name_start(name[0])) {
@@ -78,6 +79,7 @@ Evaluator::Looked Evaluator::look_up(std::string_view name) const {
     case Variable::Kind::unset:
       return {};
     case Variable::Kind::scalar:
+      if (!afford(variable->value.size())) return unknown();
       return {Looked::Kind::set, variable->value};
     case Variable::Kind::indexed:
       return element(*variable, array_key(0), name);
@@ -93,6 +95,7 @@ Evaluator::Looked Evaluator::element(const Variable& variable, const std::option
   if (!key) return {Looked::Kind::unknown, Value::unknown("${" + std::string(name) + "[…]}", std::string(name))};
   auto found = variable.elements.find(*key);
   if (found == variable.elements.end()) return {};
+  if (!afford(found->second.size())) return {Looked::Kind::unknown, Value::unknown("…", std::string(name))};
   return {Looked::Kind::set, found->second};
 }
 
@@ -110,6 +113,7 @@ std::optional<std::string> Evaluator::subscript(const Parts& parts, const Variab
 // Gives a variable (or, with a key, one of its elements) a value, as its attributes have it.
 void Evaluator::store(std::string_view name, const std::optional<std::string>& key, Value value, bool add) {
   const Variable* old = state_.find(name);
+  if (!afford(16 + value.size() + (old == nullptr ? 0 : old->size()))) return state_.make_unknown(name);
   Variable next = old == nullptr ? Variable{} : *old;
   if (next.reference) {
     // A reference's target is not followed: anything may have been changed.

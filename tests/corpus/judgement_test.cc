@@ -2,8 +2,11 @@
 // Needs shell/ and risk/ together, which is why it does not sit beside either.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -351,6 +354,71 @@ TEST(Limits, LongAndDeepInputsAreAnsweredQuickly) {
   std::string deep = "id";
   for (int i = 0; i < 200; ++i) deep = "sh -c " + std::string("\"") + deep.substr(0, 20) + "\"";
   judge(deep);
+}
+
+TEST(Subscript, RunsWhatItHoldsWhereverANameIsTaken) {
+  all_stopped({"[[ -v 'a[$(rm -rf src)]' ]]", "test -v 'a[$(rm -rf src)]'", "[ -v 'a[`rm -rf src`]' ]",
+               "printf -v 'a[$(rm -rf src)]' x", "read 'a[$(rm -rf src)]' <<< 1", "unset 'a[$(rm -rf src)]'",
+               "let 'a[$(rm -rf src)]=1'", "(( a[$(rm -rf src)] ))", "declare 'a[$(rm -rf src)]=1'",
+               "x='a[$(rm -rf src)]'; (( x ))", "x='a[$(rm -rf src)]'; [[ $x -eq 0 ]]",
+               "x='a[$(rm -rf src)]'; echo $((x + 1))"});
+  all_are(Risk::safe, {"echo 'a[$(rm -rf src)]'", "[[ 'a[$(rm)]' == b ]]", "x='a[$(rm -rf src)]'; echo \"$x\""});
+}
+
+TEST(Descriptor, OneOpenedEarlierIsFollowedToStdin) {
+  all_stopped({"exec 4<<'E'\nrm -rf src\nE\nbash <&4", "exec 3<<< 'rm -rf src'; sh <&3", "bash 5<<< 'rm -rf src' <&5"});
+}
+
+TEST(Sourced, AFunctionWrittenAMomentAgoRunsWhenItIsCalled) {
+  all_stopped({"cat > lib.sh <<'E'\nclean() { rm -rf src; }\nE\n. ./lib.sh\nclean",
+               "printf 'f() { rm -rf src; }\\n' > l.sh; source l.sh; f"});
+  EXPECT_LT(level("cat > lib.sh <<'E'\nclean() { rm -rf src; }\nbuild() { make; }\nE\n. ./lib.sh\nbuild"),
+            Risk::dangerous);
+}
+
+TEST(Endless, LoopsThatFillTheDiskOrMemory) {
+  all_stopped({"while true; do cat big.log >> big2.log; done", "while :; do echo x >> fill; done",
+               "while :; do mkdir x; cd x; done", "python3 -c 'a=[]\nwhile True: a.append(\" \" * 10**8)'",
+               "perl -e 'while(1){push @a, \"x\" x 1e7}'", "node -e 'const a=[];for(;;)a.push(Buffer.alloc(1e8))'"});
+  EXPECT_LT(level("while true; do date >> log.txt; sleep 60; done"), Risk::dangerous);
+  EXPECT_LT(level("while true; do read -r line || break; echo \"$line\" >> out.txt; done"), Risk::dangerous);
+  EXPECT_LT(level("python3 -c 'l=[]\nwhile True:\n  l.append(1)\n  if len(l) > 9: break'"), Risk::dangerous);
+}
+
+TEST(Function, PassingItsArgumentsOnIsAsGraveAsTheyAre) {
+  const std::string retry =
+      "retry() { local n=0; until \"$@\"; do n=$((n+1)); [ \"$n\" -ge 3 ] && return 1; sleep 1; done; }\n";
+  EXPECT_LT(level(retry + "retry npm ci\nretry npm test"), Risk::dangerous);
+  EXPECT_GE(level(retry + "retry rm -rf src"), Risk::dangerous);
+}
+
+TEST(Unknown, AProgramThatNoRowNamesIsJudgedByWhatItIsHanded) {
+  all_stopped({"sometool sh -c 'rm -rf src'", "sometool -n 3 -- rm -rf src", "sometool 'rm -rf src'",
+               "somesh -c 'rm -rf src'", "sometool --pager 'sh -c id'", "sometool <<< '!id'",
+               "sometool --exec=/tmp/x"});
+  all_are(Risk::normal,
+          {"sometool build", "sometool check 'rm -rf /'", "sometool --pager=cat log", "./bin/guard 'rm -rf /'"});
+}
+
+TEST(Unknown, SaysWhetherTheProgramIsThere) {
+  const std::filesystem::path directory =
+      std::filesystem::temp_directory_path() / ("path_test." + std::to_string(::getpid()));
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory / "sometool") << "x";
+  std::filesystem::permissions(directory / "sometool", std::filesystem::perms::owner_all);
+  RiskContext context;
+  context.cwd = context.workspace = "/home/me/project";
+  context.search_path = {"/does/not/exist", directory.string()};
+  const auto reason = [&](const char* text) {
+    const Analysis analysis = risk::analyse(shell::read(text), context, {});
+    EXPECT_EQ(analysis.risk, Risk::normal) << text;
+    return analysis.findings.empty() ? std::string() : analysis.findings.front().reason;
+  };
+  EXPECT_EQ(reason("sometool x"), "Unknown program: sometool (in " + directory.string() + ")");
+  EXPECT_EQ(reason("othertool x"), "Unknown program, not found on PATH: othertool");
+  context.look_at_files = false;
+  EXPECT_EQ(reason("sometool x"), "Unknown program: sometool");
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

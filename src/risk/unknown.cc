@@ -1,0 +1,222 @@
+// What can be said of a program that no row describes, and of options that no row names: what they are called, what
+// they are handed, and whether they are there at all.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "risk/judge.h"
+
+namespace cordon::risk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Implied {
+  std::string_view program;
+  std::array<std::string_view, 4> files;
+};
+
+/// Files that a tool runs without being told their names.
+constexpr std::array implied{
+    Implied{"make", {"Makefile", "makefile", "GNUmakefile"}},
+    Implied{"cmake", {"CMakeLists.txt"}},
+    Implied{"npm", {"package.json"}},
+    Implied{"yarn", {"package.json"}},
+    Implied{"pnpm", {"package.json"}},
+    Implied{"bun", {"package.json"}},
+    Implied{"pip", {"setup.py", "pyproject.toml"}},
+    Implied{"pytest", {"conftest.py", "pytest.ini", "pyproject.toml"}},
+    Implied{"tox", {"tox.ini"}},
+    Implied{"nox", {"noxfile.py"}},
+    Implied{"cargo", {"build.rs", "Cargo.toml"}},
+    Implied{"gradle", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
+    Implied{"gradlew", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
+    Implied{"mvn", {"pom.xml"}},
+    Implied{"rake", {"Rakefile"}},
+    Implied{"bundle", {"Gemfile"}},
+    Implied{"just", {"justfile", "Justfile"}},
+    Implied{"task", {"Taskfile.yml", "Taskfile.yaml"}},
+    Implied{"docker", {"Dockerfile", "docker-compose.yml", "compose.yaml"}},
+    Implied{"podman", {"Dockerfile", "Containerfile"}},
+    Implied{"terraform", {"main.tf"}},
+    Implied{"ansible-playbook", {"ansible.cfg"}},
+    Implied{"vagrant", {"Vagrantfile"}},
+    Implied{"scons", {"SConstruct"}},
+    Implied{"ninja", {"build.ninja"}},
+    Implied{"direnv", {".envrc"}},
+};
+
+bool is_shell_like(std::string_view name) {
+  const Node* program = find_program(name);
+  return program != nullptr && program->base.has(Mark::stdin_code);
+}
+
+/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others.
+bool begins_a_command(std::string_view text) {
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos || blank == 0) return false;
+  const std::string_view name = text.substr(0, blank);
+  const std::string_view next = text.substr(blank + 1);
+  if (is_shell_like(name.substr(name.rfind('/') + 1))) return next.starts_with("-c") || next.starts_with("-e");
+  return listed("carried_program", name);
+}
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '.'; }
+
+}  // namespace
+
+void Judge::unknown_program(Run& run, std::string_view name) {
+  effect(Effect::Kind::runs, name);
+  if (run.words.size() == 2 && (run.words[1].text == "--version" || run.words[1].text == "--help") &&
+      run.words[0].text.find('/') == std::string_view::npos)
+    return;
+  look_up(run, name);
+  verbs(run, run.words.subspan(1));
+  // kafka-delete-records.sh, aws-nuke: a name that says what it does.
+  if (run.words[0].text.find('/') == std::string_view::npos && name.find('-') != std::string_view::npos &&
+      verb_risk(name) == Risk::dangerous)
+    raise(run, "program.destructive_verb", run.words[0].where);
+  for (const Arg& arg : run.words.subspan(1)) {
+    std::string_view text = arg.text;
+    if (const std::size_t equals = text.find('='); text.starts_with('-') && equals != std::string_view::npos)
+      text.remove_prefix(equals + 1);
+    if (text.starts_with('-') || text.empty()) continue;
+    if (text.find('/') == std::string_view::npos && text[0] != '.' && text[0] != '~') continue;
+    if (text.find("://") != std::string_view::npos) continue;
+    const Place place = locate(run, text);
+    if (place.credential) {
+      Arg path = arg;
+      path.text = text;
+      reads(run, path, false);
+    }
+    if (place.guarded) raise(run, "guard.touched", arg.where);
+    if (place.area == Area::device) raise(run, "disk.device_argument", arg.where);
+  }
+  may_carry(run);
+  shell_escapes(run);
+}
+
+/// Says whether the program is there. One look for each name and directory of PATH.
+void Judge::look_up(Run& run, std::string_view name) {
+  const Span where = run.words[0].where;
+  const bool plain = run.words[0].text.find('/') == std::string_view::npos;
+  if (!context_.look_at_files || context_.search_path.empty() || run.frame.away || !plain) {
+    raise(run, rule_named("program.unknown"), where, fmt::format(": {}", name));
+    return;
+  }
+  auto [entry, fresh] = found_.try_emplace(std::string(name));
+  if (fresh && found_.size() <= 64) {
+    for (const std::string& directory : context_.search_path) {
+      std::error_code trouble;
+      const fs::file_status status = fs::status(fs::path(directory) / std::string(name), trouble);
+      const bool runs = !trouble && status.type() == fs::file_type::regular &&
+                        (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+      if (!runs) continue;
+      entry->second = directory;
+      break;
+    }
+  }
+  if (entry->second)
+    raise(run, rule_named("program.unknown"), where, fmt::format(": {} (in {})", name, *entry->second));
+  else
+    raise(run, rule_named("program.missing"), where, fmt::format(": {}", name));
+}
+
+/// multitime sh -c '…', pexec 'rm -rf x': a wrapper that no row names carries a command that one can see.
+void Judge::may_carry(Run& run) {
+  const std::span<const Arg> words = run.words;
+  constexpr std::size_t reach = 8;
+  // A program of the workspace, or one asked to check or explain, may well be about commands.
+  bool about_commands = words[0].text.find('/') != std::string_view::npos;
+  for (const Arg& word : words.subspan(1, std::min<std::size_t>(words.size() - 1, 3))) {
+    for (std::string_view verb :
+         {"check", "test", "explain", "classify", "lint", "parse", "analyze", "analyse", "scan", "search", "grep"})
+      about_commands |= word.text == verb;
+  }
+  for (std::size_t i = 1; i < std::min(words.size(), reach); ++i) {
+    std::string_view text = words[i].text;
+    const bool option = text.starts_with('-');
+    if (const std::size_t equals = text.find('='); option && equals != std::string_view::npos)
+      text.remove_prefix(equals + 1);
+    if (!about_commands && begins_a_command(text)) {
+      shell_text(run, synthetic(std::string(text), words[i]), {});
+      continue;
+    }
+    if (option || i + 1 >= words.size()) continue;
+    const std::string_view name = text.substr(text.rfind('/') + 1);
+    const std::string_view next = words[i + 1].text;
+    const bool shell = is_shell_like(name) && (next.starts_with("-c") || next.starts_with("-e"));
+    const bool grave = listed("carried_program", name) && (next.starts_with('-') || i > 1);
+    if (!shell && !grave) continue;
+    carry(run, words.subspan(i));
+    return;
+  }
+  // NAMEsh -c TEXT: shells have names that end so.
+  const std::string_view own = words[0].text.substr(words[0].text.rfind('/') + 1);
+  if (own.ends_with("sh") && words.size() > 2 && words[1].text == "-c") shell_text(run, words[2], words.subspan(3));
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    const std::string_view option = words[i].text;
+    const bool code = option == "-e" || option == "--eval" || option == "-eval" || option == "--expr" ||
+                      option == "--execute" || option == "--code";
+    if (!code) continue;
+    if (const auto generic = language_named("generic")) run_code(run, *generic, words[i + 1]);
+  }
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::size_t equals = words[i].text.find('=');
+    const bool glued = equals != std::string_view::npos;
+    if (!words[i].text.starts_with('-')) continue;
+    Arg value = glued                  ? synthetic(std::string(words[i].text.substr(equals + 1)), words[i])
+                : i + 1 < words.size() ? words[i + 1]
+                                       : Arg{};
+    option_that_runs(run, words[i].text.substr(0, equals), value);
+  }
+}
+
+/// --pager=…, --rsh …, --shell-escape: what such options are given, or let the input say, is run.
+void Judge::option_that_runs(Run& run, std::string_view name, const Arg& value) {
+  if (!listed("option_runs", name)) return;
+  for (std::string_view calm : {"cat", "less", "more", "never", "auto", "always", "off", "no", "false", "none", ""}) {
+    if (value.known && value.text == calm && name.find("pager") != std::string_view::npos) return;
+  }
+  raise(run, "exec.option", value.where);
+}
+
+/// Programs with a prompt of their own: a line that begins with ! is handed to a shell.
+void Judge::shell_escapes(Run& run) {
+  std::string_view text = run.in.text                        ? std::string_view(*run.in.text)
+                          : run.in.from == Stdin::From::text ? run.in.file.text
+                                                             : std::string_view{};
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (line.starts_with(' ') || line.starts_with(':') || line.starts_with('\\')) line.remove_prefix(1);
+    if (line.starts_with("@exec ") || line.starts_with("shell ") || line.starts_with("^K!")) {
+      raise(run, "exec.inline", run.where);
+      return;
+    }
+    if (!line.starts_with('!')) continue;
+    line.remove_prefix(1);
+    while (line.starts_with(' ') || line.starts_with('!')) line.remove_prefix(1);
+    if (line.empty() || !is_word(line[0])) continue;
+    raise(run, "exec.inline", run.where);
+    shell_text(run, synthetic(std::string(line), run.words[0]), {});
+    return;
+  }
+}
+
+/// curl … > Makefile && make: code from the network by way of a name that the tool knows by itself.
+void Judge::implied_files(Run& run) {
+  if (files_.empty() || !run.sorted.program) return;
+  const std::string_view program = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
+  for (const Implied& each : implied) {
+    if (each.program != program) continue;
+    for (std::string_view file : each.files) {
+      if (file.empty()) continue;
+      if (file_flow(locate(run, file).path).network) raise(run, "net.download_run", run.where);
+    }
+  }
+}
+
+}  // namespace cordon::risk
