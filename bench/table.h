@@ -40,11 +40,16 @@ struct Row {
 class Table {
  public:
   explicit Table(std::string name) : name_(std::move(name)) {
-    std::printf("%-48s %12s %-10s %-36s %10s %7s  %s\n", "measure", "value", "unit", "reference", "value", "ratio", "target");
+    std::printf("%-48s %12s %-10s %-36s %10s %7s  %s\n", "measure", "value", "unit", "reference", "value", "ratio",
+                "target");
   }
   void add(const Row& row) {
-    rows_.push_back({{"measure", row.what}, {"value", row.value}, {"unit", row.unit}, {"reference", row.reference},
-                     {"reference_value", row.reference_value}, {"target", row.target}});
+    rows_.push_back({{"measure", row.what},
+                     {"value", row.value},
+                     {"unit", row.unit},
+                     {"reference", row.reference},
+                     {"reference_value", row.reference_value},
+                     {"target", row.target}});
     char ratio[32] = "";
     char reference[32] = "";
     if (row.reference_value > 0) {

@@ -81,7 +81,7 @@ enum class Network {
 
 /// The files that steps of one piece of work share. Without a directory they live in memory and go with the run.
 struct SessionDirectory {
-  std::string path;      // on the host, 0700, ours: holds home/ and tmp/
+  std::string path;  // on the host, 0700, ours: holds home/ and tmp/
   /// Where HOME is inside: the user's own path, so that `~` means there what it meant when the command was judged. The
   /// files are the session's, not the user's. Empty: /home/sandboxuser, where it always is too.
   std::string home;

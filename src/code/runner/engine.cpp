@@ -96,7 +96,8 @@ bool Engine::store(std::uint32_t address, std::string_view value) {
 
 std::uint32_t Engine::place(std::string_view text) {
   const std::uint32_t address = Z_quickjsZ_wasm_malloc(&instance_, static_cast<std::uint32_t>(text.size() + 1));
-  if (address == 0 || !store(address, text) || !store(static_cast<std::uint32_t>(address + text.size()), {"\0", 1})) return 0;
+  if (address == 0 || !store(address, text) || !store(static_cast<std::uint32_t>(address + text.size()), {"\0", 1}))
+    return 0;
   return address;
 }
 
@@ -137,7 +138,8 @@ Handle Engine::evaluate(std::string_view code, const char* name, bool as_program
 
 Handle Engine::call(Handle function, const std::vector<Handle>& arguments) {
   const Handle undefined = Z_quickjsZ_qjs_get_undefined(&instance_);
-  const std::uint32_t list = place({reinterpret_cast<const char*>(arguments.data()), arguments.size() * sizeof(Handle)});
+  const std::uint32_t list =
+      place({reinterpret_cast<const char*>(arguments.data()), arguments.size() * sizeof(Handle)});
   if (list == 0) return 0;
   const Handle result =
       Z_quickjsZ_qjs_call(&instance_, function, undefined, static_cast<std::uint32_t>(arguments.size()), list);
@@ -186,7 +188,9 @@ bool Engine::is_promise(Handle value) { return Z_quickjsZ_qjs_is_promise(&instan
 bool Engine::is_nothing(Handle value) {
   return Z_quickjsZ_qjs_is_undefined(&instance_, value) != 0 || Z_quickjsZ_qjs_is_null(&instance_, value) != 0;
 }
-int Engine::promise_state(Handle promise) { return static_cast<int>(Z_quickjsZ_qjs_promise_state(&instance_, promise)); }
+int Engine::promise_state(Handle promise) {
+  return static_cast<int>(Z_quickjsZ_qjs_promise_state(&instance_, promise));
+}
 Handle Engine::promise_result(Handle promise) { return Z_quickjsZ_qjs_promise_result(&instance_, promise); }
 std::uint32_t Engine::address_of(Handle value) { return Z_quickjsZ_qjs_get_value_ptr(&instance_, value); }
 bool Engine::job_pending() { return Z_quickjsZ_qjs_is_job_pending(&instance_) != 0; }
@@ -268,8 +272,7 @@ bool Engine::restore(std::string_view bytes) {
   }
   // Addresses inside the linear memory: a wrong one leads the engine astray, never out of it.
   instance_.w2c___stack_pointer = header.stack_pointer;
-  kept_ = {header.handles[0], header.handles[1], header.handles[2], header.handles[3],
-           header.handles[4]};
+  kept_ = {header.handles[0], header.handles[1], header.handles[2], header.handles[3], header.handles[4]};
   return true;
 }
 

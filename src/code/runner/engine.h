@@ -45,7 +45,7 @@ class Engine {
   double number(Handle value);
   bool is_exception(Handle value);
   bool is_promise(Handle value);
-  bool is_nothing(Handle value);  // undefined or null
+  bool is_nothing(Handle value);      // undefined or null
   int promise_state(Handle promise);  // 0 pending, 1 kept, 2 broken
   Handle promise_result(Handle promise);
   std::uint32_t address_of(Handle value);

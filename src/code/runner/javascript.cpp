@@ -168,7 +168,8 @@ class Run {
   static void sleep_for(double milliseconds) {
     output.flush();
     const double seconds = std::floor(std::min(milliseconds, 1e9) / 1000);
-    timespec span{static_cast<time_t>(seconds), static_cast<long>((std::min(milliseconds, 1e9) - seconds * 1000) * 1e6)};
+    timespec span{static_cast<time_t>(seconds),
+                  static_cast<long>((std::min(milliseconds, 1e9) - seconds * 1000) * 1e6)};
     ::nanosleep(&span, nullptr);
   }
 
@@ -231,7 +232,8 @@ bool remove_types(const Request& request, std::string& code, Reply& reply) {
   const std::size_t open = message.rfind('(');
   reply.add(Tag::error_name, "SyntaxError");
   reply.add(Tag::error_message, message);
-  if (open != std::string::npos) reply.add(Tag::error_line, message.substr(open + 1, message.find(':', open) - open - 1));
+  if (open != std::string::npos)
+    reply.add(Tag::error_line, message.substr(open + 1, message.find(':', open) - open - 1));
   output.write(2, "SyntaxError: " + message + "\n");
   return false;
 }

@@ -39,25 +39,52 @@ std::uint64_t decimal(const std::string& text) {
 void take(Request& request, wire::Tag tag, std::string value) {
   using wire::Tag;
   switch (tag) {
-    case Tag::token: request.token = std::move(value); break;
-    case Tag::code: request.code = std::move(value); break;
-    case Tag::code_name: request.code_name = std::move(value); break;
-    case Tag::command: request.command.push_back(std::move(value)); break;
-    case Tag::compile: request.compile.push_back(std::move(value)); break;
-    case Tag::argument: request.arguments.push_back(std::move(value)); break;
+    case Tag::token:
+      request.token = std::move(value);
+      break;
+    case Tag::code:
+      request.code = std::move(value);
+      break;
+    case Tag::code_name:
+      request.code_name = std::move(value);
+      break;
+    case Tag::command:
+      request.command.push_back(std::move(value));
+      break;
+    case Tag::compile:
+      request.compile.push_back(std::move(value));
+      break;
+    case Tag::argument:
+      request.arguments.push_back(std::move(value));
+      break;
     case Tag::file: {
       const std::size_t end = value.find('\0');
       if (end != std::string::npos) request.files.emplace_back(value.substr(0, end), value.substr(end + 1));
       break;
     }
-    case Tag::deadline: request.deadline_ms = decimal(value); break;
-    case Tag::memory: request.memory_bytes = decimal(value); break;
-    case Tag::snapshot: request.snapshot = std::move(value); break;
-    case Tag::keep: request.keep = value == "1"; break;
-    case Tag::stay: request.stay = value == "1"; break;
-    case Tag::directory: request.directory = std::move(value); break;
-    case Tag::artifacts: request.artifact_bytes = decimal(value); break;
-    default: break;
+    case Tag::deadline:
+      request.deadline_ms = decimal(value);
+      break;
+    case Tag::memory:
+      request.memory_bytes = decimal(value);
+      break;
+    case Tag::snapshot:
+      request.snapshot = std::move(value);
+      break;
+    case Tag::keep:
+      request.keep = value == "1";
+      break;
+    case Tag::stay:
+      request.stay = value == "1";
+      break;
+    case Tag::directory:
+      request.directory = std::move(value);
+      break;
+    case Tag::artifacts:
+      request.artifact_bytes = decimal(value);
+      break;
+    default:
+      break;
   }
 }
 

@@ -64,8 +64,10 @@ Child start(const Start& wanted) {
   ::signal(SIGPIPE, SIG_DFL);
   if (wanted.output_is_errors) ::dup2(2, 1);
   if (wanted.request >= 0) {
-    if (wanted.request == request_fd) ::fcntl(request_fd, F_SETFD, 0);
-    else ::dup2(wanted.request, request_fd);
+    if (wanted.request == request_fd)
+      ::fcntl(request_fd, F_SETFD, 0);
+    else
+      ::dup2(wanted.request, request_fd);
   }
   if (wanted.no_input) {
     const int null = ::open("/dev/null", O_RDONLY);
@@ -153,7 +155,8 @@ void replace_all(std::vector<std::string>& words, const std::string& path) {
 Child start_ahead(bool stays) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return {};
-  const std::vector<std::string> words = {"python3", "-I", "-B", "-X", "utf8", "-c", std::string(python_boot_source()), "--wait"};
+  const std::vector<std::string> words = {"python3", "-I", "-B", "-X", "utf8", "-c", std::string(python_boot_source()),
+                                          "--wait"};
   Child child = start({words, "", false, ends[1], stays});
   ::close(ends[1]);
   child.request = ends[0];
@@ -188,7 +191,10 @@ std::optional<int> wait_for_answer(const Child& child, std::int64_t deadline) {
       // It closed its end: it is dead or about to be.
       const timespec moment{0, 5'000'000};
       siginfo_t info{};
-      for (int i = 0; i < 40 && ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0; ++i) {
+      for (int i = 0;
+           i < 40 && ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+           ++i) {
         ::nanosleep(&moment, nullptr);
       }
       return std::nullopt;

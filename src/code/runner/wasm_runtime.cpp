@@ -1,6 +1,6 @@
-// What the C that wasm2c makes of the engine needs beneath it: linear memory, a function table, traps. Every address the
-// engine can form (32 bits of base, 32 of offset) lies in one reservation, of which only the pages it has grown to can be
-// touched: an access elsewhere is a fault, and a fault ends the process.
+// What the C that wasm2c makes of the engine needs beneath it: linear memory, a function table, traps. Every address
+// the engine can form (32 bits of base, 32 of offset) lies in one reservation, of which only the pages it has grown to
+// can be touched: an access elsewhere is a fault, and a fault ends the process.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // Pid 1 of a sandbox: a program of its own without a C library, executed from a sealed memory file once everything is
-// isolated, so that nothing of the launcher's memory, environment or files is left in it. It is bound by the same Landlock
-// rules and seccomp filter as the program it starts.
+// isolated, so that nothing of the launcher's memory, environment or files is left in it. It is bound by the same
+// Landlock rules and seccomp filter as the program it starts.
 //
-// It waits for orders, starts the program, collects the dead, and when the program ends or the launcher is gone it kills
-// whatever is left.
+// It waits for orders, starts the program, collects the dead, and when the program ends or the launcher is gone it
+// kills whatever is left.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -233,7 +233,8 @@ long leave_reach_of_pid1() {
   unblock_signals();
   long result;
   if (task.by_descriptor) {
-    result = call(SYS_execveat, task.descriptor, address(""), address(task.arguments), address(task.variables), AT_EMPTY_PATH);
+    result = call(SYS_execveat, task.descriptor, address(""), address(task.arguments), address(task.variables),
+                  AT_EMPTY_PATH);
   } else {
     result = call(SYS_execve, address(task.path), address(task.arguments), address(task.variables));
   }
@@ -447,7 +448,8 @@ bool wait_for(long program, Tally& tally, int& program_status) {
   compare_program();
   long program = start_child();
   if (program < 0) give_up(FailedAt::fork, program);
-  if (task.exec_error) give_up(task.exec_error == enotdir ? FailedAt::program_missing : FailedAt::exec, -task.exec_error);
+  if (task.exec_error)
+    give_up(task.exec_error == enotdir ? FailedAt::program_missing : FailedAt::exec, -task.exec_error);
   // The reader of the program's output must see its end when the program's last descriptor closes, not ours.
   for (int fd = 0; fd < 3; ++fd) call(SYS_close, fd);
   send_report(ReportKind::started);
