@@ -48,7 +48,10 @@ class Freezer {
       program.argv = {"bash"};
     }
     plan_.executable = TRY(find_program(program.shell_text ? "/bin/bash" : program.argv.front()));
-    if (plan_.executable) program.expected = plan_.executable->identity;
+    if (plan_.executable) {
+      program.expected = plan_.executable->identity;
+      program.expected->content = plan_.executable->content;
+    }
     return {};
   }
 

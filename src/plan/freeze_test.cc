@@ -86,7 +86,9 @@ TEST_F(Freezing, AProgramIsFoundOnTheSandboxsPathAndHashed) {
   ASSERT_TRUE(plan) << plan.error().sentence;
   ASSERT_TRUE(plan->executable);
   EXPECT_EQ(plan->executable->path, "/usr/bin/true");
-  EXPECT_EQ(plan->profile.program.expected, plan->executable->identity);
+  ASSERT_TRUE(plan->profile.program.expected);
+  EXPECT_EQ(plan->profile.program.expected->inode, plan->executable->identity.inode);
+  EXPECT_EQ(plan->profile.program.expected->content, plan->executable->content) << "compared again inside the sandbox";
 }
 
 TEST_F(Freezing, ASwappedProgramIsAnotherPlan) {

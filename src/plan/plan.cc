@@ -57,7 +57,10 @@ void add_profile(Fields& fields, const Profile& profile) {
   }
   fields.number(static_cast<std::uint64_t>(limits.cpus * 1000)).number(static_cast<std::uint64_t>(profile.network));
   fields.text(profile.session.path).text(profile.session.home);
-  fields.number(profile.input == Input::given).number(profile.tty).text(name_of(profile.require));
+  fields.number(profile.program.waits_for_input)
+      .number(profile.input == Input::given)
+      .number(profile.tty)
+      .text(name_of(profile.require));
 }
 
 const char* word_for(Need::Kind kind) {
