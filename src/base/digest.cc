@@ -37,8 +37,8 @@ const EVP_MD* sha256_method() {
 constexpr std::array<std::int8_t, 256> hex_values = [] {
   std::array<std::int8_t, 256> values{};
   values.fill(-1);
-  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
-  for (int i = 0; i < 6; ++i) values[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
+  for (std::size_t i = 0; i < 10; ++i) values['0' + i] = static_cast<std::int8_t>(i);
+  for (std::size_t i = 0; i < 6; ++i) values['a' + i] = static_cast<std::int8_t>(10 + i);
   return values;
 }();
 int hex_digit(char c) { return hex_values[static_cast<unsigned char>(c)]; }
