@@ -27,6 +27,7 @@ struct FunctionType {
   std::uint32_t parameters;
   std::uint32_t results;
   unsigned char types[30];
+  bool operator==(const FunctionType&) const = default;
 };
 FunctionType function_types[256];
 std::uint32_t function_type_count = 0;
@@ -83,7 +84,7 @@ uint32_t wasm_rt_register_func_type(uint32_t parameters, uint32_t results, ...) 
   for (uint32_t i = 0; i < parameters + results; ++i) wanted.types[i] = static_cast<unsigned char>(va_arg(list, int));
   va_end(list);
   for (uint32_t i = 0; i < function_type_count; ++i) {
-    if (std::memcmp(&function_types[i], &wanted, sizeof wanted) == 0) return i + 1;
+    if (function_types[i] == wanted) return i + 1;
   }
   if (function_type_count == 256) end_with("engine");
   function_types[function_type_count++] = wanted;
