@@ -10,6 +10,8 @@ template <class... Cases>
 struct Match : Cases... {
   using Cases::operator()...;
 };
+template <class... Cases>
+Match(Cases...) -> Match<Cases...>;  // clang 16 does not guess it
 
 std::string as_text(const std::string& bytes) {
   if (is_utf8(bytes)) return bytes;
