@@ -231,10 +231,15 @@ TEST(Bounds, DeepNestingIsAnswered) {
     EXPECT_TRUE(!script.understood || script.commands.size() <= 1) << piece;
   }
 }
-TEST(Bounds, HundredThousandSegmentsAreAllListed) {
+TEST(Bounds, AHundredThousandSegmentsMeetALimitAndTheLastIsStillListed) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "a;";
-  EXPECT_EQ(read(text, given()).commands.size(), 100'000u);
+  const Script script = read(text + "e''vil x", given());
+  EXPECT_TRUE(says_odd(text, Oddity::Kind::limit));
+  EXPECT_EQ(script.commands.back().words[0].text(), "evil");
+}
+TEST(Subscript, OfANameIsExpanded) {
+  expect_rows({{"[[ -v 'a[$(x)]' ]]", "$ x\n"}, {"unset 'a[$(x)]'", "b: unset 'a[$(x)]'\n$ x\n"}});
 }
 TEST(Bounds, ExpansionWithoutEndIsCutOff) {
   std::string functions = "f0() { :; }\n";

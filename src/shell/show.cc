@@ -81,8 +81,8 @@ std::string show(const Command& command) {
 }
 
 std::string show(const Script& script) {
-  static constexpr std::string_view kinds[] = {"recursion", "fork_bomb", "alias",
-                                               "shadowed",  "limit",     "invisible_text"};
+  static constexpr std::string_view kinds[] = {"recursion", "fork_bomb", "filling",  "alias",
+                                               "shadowed",  "limit",     "too_long", "invisible_text"};
   std::string out;
   for (const Command& command : script.commands) out += show(command) + "\n";
   for (const Oddity& oddity : script.oddities) {
