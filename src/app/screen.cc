@@ -95,8 +95,8 @@ void Screen::enter() {
 
 void Screen::leave() {
   if (!std::exchange(entered_, false)) return;
-  put(give_back);
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+  put(give_back);
   for (std::size_t i = 0; i < watched.size(); ++i) ::sigaction(watched[i], &old_actions_[i], nullptr);
   ::sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
 }

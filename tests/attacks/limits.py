@@ -90,8 +90,8 @@ def processor_share(column, workspace):
     end_survivors()
     started(report)
     used = report["usage"]["cpu_ms"]
-    # Far less than the share would only mean that it was not counted.
-    return verdict(not 300 <= used <= 1200, f"{used} ms of processor time in 1,500 ms")
+    # Nothing at all would only mean that it was not counted; a busy machine gives less than the share.
+    return verdict(not 1 <= used <= 1200, f"{used} ms of processor time in 1,500 ms")
 
 
 def core_file(column, workspace):
