@@ -1,6 +1,7 @@
 #include "app/presence.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <termios.h>
@@ -27,10 +28,19 @@ Result<sys::Fd> open_terminal() {
 
 volatile sig_atomic_t interrupted = 0;
 
+/// With it a signal that comes between the question and the reading is not lost: it is only let in while we wait.
+const sigset_t* mask_while_waiting = nullptr;
+
 Result<std::string> read_line(const sys::Fd& terminal) {
   std::string line;
   char c = 0;
   while (line.size() < 1024) {
+    if (mask_while_waiting != nullptr) {
+      pollfd readable{terminal.get(), POLLIN, 0};
+      const int ready = ::ppoll(&readable, 1, nullptr, mask_while_waiting);
+      if (interrupted != 0) return fail(Fault::denied, "no answer");
+      if (ready < 0) continue;
+    }
     const ssize_t count = ::read(terminal.get(), &c, 1);
     if (count < 0 && errno == EINTR && interrupted == 0) continue;
     if (count <= 0) return fail(Fault::denied, "no answer");
@@ -47,9 +57,18 @@ class Interruptible {
     interrupted = 0;
     struct sigaction action {};
     action.sa_handler = [](int) { interrupted = 1; };
-    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &action, &before_[i]);
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      ::sigaction(signals[i], &action, &before_[i]);
+      ::sigaddset(&blocked, signals[i]);
+    }
+    ::sigprocmask(SIG_BLOCK, &blocked, &mask_);
+    mask_while_waiting = &mask_;
   }
   ~Interruptible() {
+    mask_while_waiting = nullptr;
+    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
     for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
   }
   Interruptible(const Interruptible&) = delete;
@@ -58,6 +77,7 @@ class Interruptible {
  private:
   static constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, 3> before_{};
+  sigset_t mask_{};
 };
 
 class EchoOff {

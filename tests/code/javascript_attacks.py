@@ -57,7 +57,7 @@ ATTACKS = [
     # Exhaustion.
     ("endless loop", "for (;;);", TIMEOUT),
     ("endless loop that catches", "for (;;) { try { for (;;); } catch (e) {} finally { } }", TIMEOUT),
-    ("endless promises", "const f = () => Promise.resolve().then(f); f()", TIMEOUT),
+    ("endless promises", "const f = () => { Promise.resolve().then(f); }; f()", TIMEOUT),
     ("endless awaits", "for (;;) await 0", TIMEOUT),
     ("endless timers", "setInterval(() => {}, 1)", TIMEOUT),
     ("a far timer", "setTimeout(() => {}, 1e9)", TIMEOUT),
