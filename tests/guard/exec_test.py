@@ -145,6 +145,11 @@ class Refusals(Case):
                 result = self.exec(command)
                 self.assertTrue(result["blocked"] or (result["executed"] and "No such file" in result["stderr"]), result)
 
+    def test_what_covers_cordons_own_state_is_not_opened_either(self):
+        for command in (f"tar cf all.tar {self.dir}", f"cp -r {self.dir} copy"):
+            with self.subTest(command):
+                self.assertTrue(self.exec(command, expect=126)["blocked"])
+
     def test_another_settings_file_needs_presence(self):
         self.write("loose.json5", "{}")
         self.call("sandbox-exec", "--config", "loose.json5", "true", expect=126)
