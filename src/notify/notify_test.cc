@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -7,7 +8,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/digest.h"
 #include "notify/child.h"
@@ -24,7 +24,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-/// Answers every connection with one fixed text and keeps what it was sent.
+/// Answers every connection with one fixed text and keeps what it was sent. A process, not a thread: the notifier
+/// forks, and a fork beside a thread that holds a lock never gets it back.
 class Receiver {
  public:
   explicit Receiver(std::string answer)
@@ -32,46 +33,61 @@ class Receiver {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) std::abort();
+    int ends[2];
+    if (::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+        ::pipe2(ends, O_CLOEXEC) != 0) {
+      std::abort();
+    }
     ::listen(socket_.get(), 8);
     socklen_t size = sizeof address;
     ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
-    thread_ = std::jthread([this] { serve(); });
+    reads_ = sys::Fd(ends[0]);
+    writes_ = sys::Fd(ends[1]);
+    process_ = ::fork();
+    if (process_ == 0) serve();
+    { const sys::Fd closed = std::move(writes_); }
   }
-  ~Receiver() {
-    ::shutdown(socket_.get(), SHUT_RDWR);
-    thread_.join();
-  }
+  ~Receiver() { end(); }
   std::string url(const std::string& path = "/hook") const { return fmt::format("http://127.0.0.1:{}{}", port_, path); }
   /// To be read after the sender has ended.
   std::string received() {
-    ::shutdown(socket_.get(), SHUT_RDWR);
-    if (thread_.joinable()) thread_.join();
-    thread_ = std::jthread([] {});
-    return received_;
+    end();
+    std::string text;
+    char buffer[8192];
+    for (ssize_t count = 0; (count = ::read(reads_.get(), buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+    return text;
   }
 
  private:
-  void serve() {
+  /// The listening socket is shared with the process that serves it: closed for connections, its accept fails.
+  void end() {
+    if (process_ <= 0) return;
+    ::shutdown(socket_.get(), SHUT_RDWR);
+    ::waitpid(process_, nullptr, 0);
+    process_ = 0;
+  }
+  [[noreturn]] void serve() {
     for (;;) {
       const sys::Fd peer(::accept(socket_.get(), nullptr, nullptr));
-      if (peer.get() < 0) return;
+      if (peer.get() < 0) ::_exit(0);
+      std::string request;
       char buffer[8192];
-      for (;;) {
+      while (!request.ends_with("}")) {
         const ssize_t count = ::recv(peer.get(), buffer, sizeof buffer, 0);
         if (count <= 0) break;
-        received_.append(buffer, static_cast<std::size_t>(count));
-        if (received_.ends_with("}")) break;
+        request.append(buffer, static_cast<std::size_t>(count));
       }
+      static_cast<void>(::write(writes_.get(), request.data(), request.size()));
       static_cast<void>(::send(peer.get(), answer_.data(), answer_.size(), MSG_NOSIGNAL));
     }
   }
   std::string answer_;
-  sys::Fd socket_;
+  sys::Fd socket_, reads_, writes_;
   std::uint16_t port_ = 0;
-  std::string received_;
-  std::jthread thread_;
+  pid_t process_ = 0;
 };
 
 class NotifierTest : public ::testing::Test {
