@@ -252,6 +252,37 @@ Result<void> Launched::send_orders(const std::string& orders) {
   return {};
 }
 
+Result<void> Launched::send_doors(const std::vector<sys::Fd>& doors) {
+  if (doors.empty()) return {};
+  if (doors.size() > most_doors) return fail(Fault::internal, "{} control groups", doors.size());
+  Orders orders{};
+  orders.magic = orders_magic;
+  orders.flags = order_enter;
+  iovec bytes{&orders, sizeof orders};
+  alignas(cmsghdr) char space[CMSG_SPACE(most_doors * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = CMSG_SPACE(doors.size() * sizeof(int));
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(doors.size() * sizeof(int));
+  for (std::size_t i = 0; i < doors.size(); ++i) {
+    const int door = doors[i].get();
+    std::memcpy(CMSG_DATA(header) + i * sizeof(int), &door, sizeof door);
+  }
+  ssize_t sent;
+  do {
+    sent = ::sendmsg(control->get(), &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent != static_cast<ssize_t>(sizeof orders)) {
+    return fail(Fault::internal, "send the control groups to the sandbox: {}", std::strerror(errno));
+  }
+  return {};
+}
+
 void Launched::ask_to_end() {
   if (control) ::shutdown(control->get(), SHUT_WR);
 }

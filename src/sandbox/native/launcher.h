@@ -55,6 +55,8 @@ class Launched {
   Result<std::optional<PidOneMessage>> receive();
   /// Waits until pid 1 is ready for orders.
   Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
+  /// Pid 1 goes through them before it takes orders.
+  Result<void> send_doors(const std::vector<sys::Fd>& doors);
   Result<void> send_orders(const std::string& orders);
   /// Asks pid 1 to end everybody and to report what they used.
   void ask_to_end();

@@ -152,7 +152,7 @@ Result<void> NativeSandbox::State::permit(const Profile& profile, Isolation& iso
 Result<void> NativeSandbox::State::attach(const Profile& profile, Slot& slot) {
   if (cgroups && !slot.cgroup) slot.cgroup = TRY(cgroups->create(profile.limits));
   if (!slot.cgroup) return {};
-  return slot.cgroup->attach(slot.launched->pid);
+  return slot.launched->send_doors(TRY(slot.cgroup->doors()));
 }
 
 Result<void> NativeSandbox::State::send_orders(const Profile& profile, Slot& slot) {

@@ -1,6 +1,6 @@
 // Protected paths of a workspace: what is there is mounted read-only; what is not there yet is held by an empty
-// placeholder, because a mount needs something to stand on. Each is written to a journal before it is made and swept by
-// the last run that holds it, or by the next start if that run was killed.
+// placeholder, because a mount needs something to stand on. Each is swept by the last run that holds it, or by the next
+// start if that run was killed (placeholder_journal.h).
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class PlaceholderHold {
   std::string workspace_;
   std::string state_directory_;
   std::vector<ProtectedPath> paths_;
-  std::vector<std::string> held_;  // journal directories
+  std::string held_as_;  // in the journal; empty: nothing is held
   std::vector<Watched> watched_;
 };
 
