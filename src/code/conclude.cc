@@ -78,6 +78,7 @@ class Conclusion {
 
   void judge() {
     const Outcome& outcome = report_.outcome;
+    if (!std::holds_alternative<Exited>(outcome) && !std::holds_alternative<Killed>(outcome)) result_.unrun = outcome;
     if (const auto* broken = std::get_if<Broken>(&outcome)) return end(-1, broken->error.sentence);
     if (const auto* refusal = std::get_if<Refused>(&outcome)) return end(-1, refusal->reason);
     if (std::holds_alternative<Waiting>(outcome)) return end(-1, "waits for an approval");

@@ -44,6 +44,7 @@ struct CodeResult {
   std::vector<LeftOut> left_out;
   std::optional<SessionNote> session;
   std::vector<Violation> violations;
+  std::optional<Outcome> unrun;  // nothing of the code ran, and why
 };
 
 /// A result for what never ran.

@@ -250,7 +250,7 @@ Result<Execution> Guard::redeem(const approve::Entry& entry, sandbox::Io& io, st
   Execution execution;
   plan::Plan plan;
   if (!TRY(state_->spend_frozen_again(request, plan, entry, execution))) return execution;
-  state_->run(plan, execution, io, stop);
+  state_->run(plan, execution, State::plain_deed(io, std::move(stop)));
   return execution;
 }
 

@@ -39,6 +39,12 @@ class Fields {
   Sha256 hash_;
 };
 
+void add_snippet(Fields& fields, const Snippet& snippet) {
+  fields.text(snippet.language).text(snippet.code).texts(snippet.arguments);
+  fields.variables(snippet.files).number(snippet.output_bytes).text(snippet.session).text(snippet.fork_of);
+  fields.number(snippet.step.has_value()).number(snippet.step.value_or(0)).text(name_of(snippet.access));
+}
+
 void add_profile(Fields& fields, const Profile& profile) {
   fields.texts(profile.program.argv).number(profile.program.shell_text.has_value());
   fields.text(profile.program.shell_text.value_or(""));
@@ -107,6 +113,22 @@ Result<Variables> variables_of(const Json& json) {
   return variables;
 }
 
+std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
+
+/// Without the code itself, which is in the text, and without the content of files.
+Json describe(const Snippet& snippet) {
+  Json files = Json::array();
+  for (const auto& [name, content] : snippet.files) {
+    files.push_back({{"name", shown(name)}, {"bytes", content.size()}, {"sha256", sha256(content).hex()}});
+  }
+  return {{"language", snippet.language},
+          {"sha256", sha256(snippet.code).hex()},
+          {"bytes", snippet.code.size()},
+          {"files", std::move(files)},
+          {"session", snippet.session.empty() ? Json() : Json(snippet.session)},
+          {"access", name_of(snippet.access)}};
+}
+
 Json describe_request(const Request& request) {
   return {{"text", exact(request.text)},
           {"user", request.asker.user},
@@ -132,8 +154,6 @@ Json describe_request(const Request& request) {
           {"clean_room", request.clean_room},
           {"detached", request.detached}};
 }
-
-std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
 
 Json describe(const FrozenFile& file) {
   return {{"path", shown(file.path)},
@@ -164,6 +184,7 @@ Digest Plan::digest() const {
   for (const Need& grant : grants) fields.text(word_for(grant.kind)).text(grant.target);
   fields.text(name_of(where)).text(policy.view());
   add_profile(fields, profile);
+  if (request.snippet) add_snippet(fields, *request.snippet);
   return fields.finish();
 }
 
@@ -183,28 +204,33 @@ Json to_json(const Plan& plan) {
   }
   Json arguments = Json::array();
   for (const std::string& argument : profile.program.argv) arguments.push_back(shown(argument));
-  return {{"digest", plan.digest().hex()},
-          {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
-          {"where", name_of(plan.where)},
-          {"program", plan.executable ? describe(*plan.executable) : Json()},
-          {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
-          {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
-          {"environment", std::move(environment)},
-          {"files", std::move(operands)},
-          {"unpinned", plan.unpinned},
-          {"grants", std::move(grants)},
-          {"binds", std::move(binds)},
-          {"network", profile.network == Network::none ? "none" : "loopback"},
-          {"limits", describe_limits(profile.limits)},
-          {"policy", plan.policy.hex()},
-          {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
-          {"request", describe_request(plan.request)}};
+  Json description = {
+      {"digest", plan.digest().hex()},
+      {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
+      {"where", name_of(plan.where)},
+      {"program", plan.executable ? describe(*plan.executable) : Json()},
+      {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
+      {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
+      {"environment", std::move(environment)},
+      {"files", std::move(operands)},
+      {"unpinned", plan.unpinned},
+      {"grants", std::move(grants)},
+      {"binds", std::move(binds)},
+      {"network", profile.network == Network::none ? "none" : "loopback"},
+      {"limits", describe_limits(profile.limits)},
+      {"policy", plan.policy.hex()},
+      {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
+      {"request", describe_request(plan.request)}};
+  if (plan.request.snippet) description["code"] = describe(*plan.request.snippet);
+  return description;
 }
 
 Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
+  // The code and its files are not kept with an approval: who asked for it has them.
+  if (description.contains("code")) return fail(Fault::unavailable, "code is run again by whoever asked for it");
   for (const char* key : {"text",        "user",        "uid",
                           "agent",       "session",     "surface",
                           "is_agent",    "cwd",         "workspace",

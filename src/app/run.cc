@@ -1,0 +1,240 @@
+// cordon run: code in a room of its own.
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+
+#include "app/asker.h"
+#include "app/streams.h"
+#include "app/terminal.h"
+#include "app/verbs.h"
+#include "base/text.h"
+#include "sys/file.h"
+
+namespace cordon::app {
+
+namespace {
+
+constexpr std::size_t largest_code = 16U << 20;
+constexpr std::size_t largest_file = 256U << 20;
+
+struct Options {
+  std::string language;
+  std::optional<std::string> code;
+  std::string file;
+  std::vector<std::string> arguments;
+  std::vector<std::string> files;
+  std::string timeout;
+  std::string max_output;
+  std::string access;
+  std::string fork_of;
+  std::optional<std::int64_t> step;
+  std::string artifacts;
+  std::string approval;
+  std::string wait;
+  RequestOptions request;
+};
+
+Result<std::string> read_code(const std::string& path) {
+  if (path != "-") return sys::read_file(path, largest_code);
+  const sys::Fd input(::dup(STDIN_FILENO));
+  return sys::read_all(input, "standard input", largest_code);
+}
+
+/// "data.csv", or "data.csv=/srv/numbers.csv" for another name inside.
+Result<std::pair<std::string, std::string>> read_given_file(const std::string& given) {
+  const std::size_t equals = given.find('=');
+  const std::string path = equals == std::string::npos ? given : given.substr(equals + 1);
+  const std::string name =
+      equals == std::string::npos ? std::filesystem::path(path).filename().string() : given.substr(0, equals);
+  if (name.empty()) return fail(Fault::invalid_input, "--file '{}': write FILE, or NAME=FILE", given);
+  return std::pair{name, TRY(sys::read_file(path, largest_file))};
+}
+
+Result<std::uint64_t> bytes_of(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  return fail(Fault::invalid_input, "--max-output '{}': write a number of bytes", text);
+}
+
+Result<WorkspaceAccess> access_named(const std::string& name) {
+  if (name.empty() || name == "none") return WorkspaceAccess::none;
+  if (name == "ro") return WorkspaceAccess::ro;
+  if (name == "rw") return WorkspaceAccess::rw;
+  return fail(Fault::invalid_input, "--access '{}': it is none, ro or rw", name);
+}
+
+/// The code, where it comes from, and what is left of the words for it.
+Result<Snippet> snippet_of(const GlobalOptions& global, const Options& options) {
+  Snippet snippet;
+  snippet.language = options.language;
+  snippet.arguments = options.arguments;
+  if (options.code) {
+    snippet.code = *options.code;
+    // Then what stands in the file's place is the first argument.
+    if (!options.file.empty()) snippet.arguments.insert(snippet.arguments.begin(), options.file);
+  } else if (!options.file.empty()) {
+    const code::Language* language = code::language_of_file(options.file);
+    if (snippet.language.empty() && language != nullptr) snippet.language = language->name;
+    snippet.code = TRY(read_code(options.file));
+  }
+  for (const std::string& given : options.files) snippet.files.push_back(TRY(read_given_file(given)));
+  if (!options.max_output.empty()) snippet.output_bytes = TRY(bytes_of(options.max_output));
+  snippet.session = global.session;
+  snippet.fork_of = options.fork_of;
+  if (options.step) {
+    if (*options.step < 0) return fail(Fault::invalid_input, "--step {}: steps are counted from 0", *options.step);
+    snippet.step = static_cast<std::uint64_t>(*options.step);
+  }
+  snippet.access = TRY(access_named(options.access));
+  return snippet;
+}
+
+/// Passes output on; remembers whether the last line of it is whole.
+class PassingSink : public code::Sink {
+ public:
+  PassingSink() : io_(PassingIo::Progress::off, false) {}
+  void output(sandbox::Stream stream, std::string_view bytes) override {
+    if (stream == sandbox::Stream::out && !bytes.empty()) whole_ = bytes.back() == '\n';
+    io_.output(stream, bytes);
+  }
+  void end_line() {
+    if (!whole_) io_.output(sandbox::Stream::out, "\n");
+  }
+
+ private:
+  PassingIo io_;
+  bool whole_ = true;
+};
+
+/// Files that the code made, below a directory that the caller named.
+Result<void> keep_artifacts(const std::string& directory, const std::vector<code::Artifact>& artifacts) {
+  if (directory.empty()) return {};
+  for (const code::Artifact& artifact : artifacts) {
+    // Named inside the sandbox: every part must be a plain name, and nothing that exists is written over.
+    const std::filesystem::path path(artifact.path);
+    for (const auto& part : path) {
+      if (path.is_absolute() || part == ".." || part == "." || part.empty()) {
+        return fail(Fault::denied, "the code named a file '{}', which is no plain name", artifact.path);
+      }
+    }
+    const std::filesystem::path target = std::filesystem::path(directory) / path;
+    std::error_code error;
+    std::filesystem::create_directories(target.parent_path(), error);
+    if (error) return fail(Fault::unavailable, "{}: {}", target.parent_path().string(), error.message());
+    CHECK_OK(sys::create_file(target.string(), artifact.content, 0644));
+  }
+  return {};
+}
+
+int exit_code_of(const guard::CodeExecution& answer) {
+  const Outcome& outcome = answer.execution.report.outcome;
+  if (const auto* broken = std::get_if<Broken>(&outcome)) {
+    return broken->error.fault == Fault::invalid_input ? exit_code::trouble : exit_code::not_run;
+  }
+  if (!answer.execution.ran()) return guard::exit_code_of(answer.execution);
+  return answer.result.killed_by == Why::timeout ? exit_code::timed_out : answer.result.exit_code;
+}
+
+void say(const GlobalOptions& global, const guard::CodeExecution& answer) {
+  const code::CodeResult& result = answer.result;
+  for (const std::string& alert : answer.execution.alerts) complain({Fault::internal, alert});
+  if (result.truncated.out) std::cerr << "[Output truncated]\n";
+  if (result.truncated.err) std::cerr << "[Error output truncated]\n";
+  if (result.error && (!answer.execution.ran() || result.killed_by)) {
+    std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << visible(*result.error, Lines::escape) << '\n';
+  }
+  if (global.quiet) return;
+  for (const code::Artifact& artifact : result.artifacts) {
+    std::cerr << "cordon: it made " << artifact.path << " (" << artifact.mime << ", " << artifact.content.size()
+              << " bytes)\n";
+  }
+  for (const code::LeftOut& left : result.left_out) {
+    std::cerr << "cordon: " << left.path << " was left behind: " << left.reason << '\n';
+  }
+  if (result.session && !result.session->survived) {
+    std::cerr << "cordon: the session " << visible(result.session->id, Lines::escape) << " is over\n";
+  }
+}
+
+Result<int> run(const GlobalOptions& global, const Options& options) {
+  const SystemClock clock;
+  Request request = TRY(request_from(global, options.request));
+  request.snippet = TRY(snippet_of(global, options));
+  if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
+  guard::Asking asking;
+  asking.approval = options.approval;
+  if (!options.wait.empty()) asking.wait = std::chrono::milliseconds(TRY(milliseconds_of(options.wait, "--wait")));
+  auto guard = TRY(guard_for(global, request, options.request.presence, clock));
+  const StopOnSignal stop;
+  PassingSink sink;
+  guard::CodeStreams streams;
+  if (!global.json) streams.sink = &sink;
+  // The code's own input is ours, unless the code itself came from there or a person would have to type it.
+  const bool from_input = !options.code && options.file == "-";
+  if (!from_input && !is_terminal(STDIN_FILENO)) streams.input_descriptor = STDIN_FILENO;
+  const guard::CodeExecution answer = guard.run_code(request, asking, streams, stop.token());
+  if (global.json) {
+    std::cout << guard::to_json(answer).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    sink.end_line();
+    say(global, answer);
+  }
+  CHECK_OK(keep_artifacts(options.artifacts, answer.result.artifacts));
+  return exit_code_of(answer);
+}
+
+int finish_run(const GlobalOptions& global, const Result<int>& result) {
+  if (result) return *result;
+  if (global.json) {
+    const guard::CodeExecution nothing{{}, code::refused(result.error())};
+    std::cout << guard::to_json(nothing).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    complain(result.error());
+  }
+  if (result.error().fault == Fault::invalid_input) return exit_code::trouble;
+  return result.error().fault == Fault::denied ? exit_code::refused : exit_code::not_run;
+}
+
+}  // namespace
+
+void define_run(CommandLine& line) {
+  const Verb verb = line.verb("run", "Run code in a room of its own: no network, no files of yours, nothing stays");
+  const auto options = std::make_shared<Options>();
+  verb.add_option("FILE", options->file, "The code's file, - for standard input").type_name("FILE");
+  verb.add_option("ARGUMENT", options->arguments, "Arguments for the code (after -- if they begin with -)")
+      .type_name("TEXT");
+  verb.add_option("-c,--code", options->code, "The code itself").type_name("CODE");
+  verb.add_option("-l,--lang", options->language,
+                  "javascript, typescript, python, bash, ruby, perl, lua, php, c or c++ (default: by FILE's ending)")
+      .type_name("NAME");
+  verb.add_option("--timeout", options->timeout, "End it after this time, e.g. 30s, 5m or 1500 (ms; default 30s)")
+      .type_name("TIME");
+  verb.add_option("--max-output", options->max_output, "Keep so many bytes of each stream (default 1048576)")
+      .type_name("BYTES");
+  verb.add_option("--file", options->files, "Place a copy of this file where it runs (NAME=FILE for another name)")
+      .type_name("FILE");
+  verb.add_option("--artifacts", options->artifacts, "Put the files that it makes below this directory")
+      .type_name("DIR");
+  verb.add_option("--fork", options->fork_of, "JavaScript: the new --session begins where this one stands")
+      .type_name("NAME");
+  verb.add_option("--step", options->step, "JavaScript: take the --session back to this step first").type_name("N");
+  verb.add_option("--access", options->access, "Give it the workspace, ro or rw; it is then judged as a command is")
+      .type_name("none|ro|rw");
+  verb.add_option("--approval", options->approval, "Run by this approval").type_name("ID");
+  verb.add_option("--wait", options->wait, "If it needs approval, wait for it at most so long and then run")
+      .type_name("TIME");
+  add_presence_options(verb, options->request.presence);
+  verb.example("cordon run --lang python -c 'print(6 * 7)'");
+  verb.example("cordon run --file sales.csv --artifacts out report.py -- --year 2026");
+  verb.example("cordon run --json --session sums -l js -c 'let total = 40; total + 2'");
+  verb.exits(exit_code::queued, "not started: waits for approval");
+  verb.exits(exit_code::timed_out, "ended by its time limit");
+  verb.exits(exit_code::not_run, "could not be run; nothing ran");
+  verb.exits(exit_code::refused, "refused");
+  line.does(verb, [&line, options] { return finish_run(line.global(), run(line.global(), *options)); });
+}
+
+}  // namespace cordon::app
