@@ -6,9 +6,11 @@
 #include <iostream>
 
 #include "app/asker.h"
+#include "app/daemon.h"
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "base/digest.h"
 #include "base/text.h"
 #include "sys/file.h"
 
@@ -92,98 +94,98 @@ Result<Snippet> snippet_of(const GlobalOptions& global, const Options& options) 
   return snippet;
 }
 
-/// Passes output on; remembers whether the last line of it is whole.
 class PassingSink : public code::Sink {
  public:
-  PassingSink() : io_(PassingIo::Progress::off, false) {}
-  void output(sandbox::Stream stream, std::string_view bytes) override {
-    if (stream == sandbox::Stream::out && !bytes.empty()) whole_ = bytes.back() == '\n';
-    io_.output(stream, bytes);
-  }
-  void end_line() {
-    if (!whole_) io_.output(sandbox::Stream::out, "\n");
-  }
+  explicit PassingSink(PassingIo& io) : io_(io) {}
+  void output(sandbox::Stream stream, std::string_view bytes) override { io_.output(stream, bytes); }
 
  private:
-  PassingIo io_;
-  bool whole_ = true;
+  PassingIo& io_;
 };
 
+std::string text_of(const Json& json) {
+  return json.is_string() ? visible(json.get<std::string>(), Lines::escape) : "";
+}
+
 /// Files that the code made, below a directory that the caller named.
-Result<void> keep_artifacts(const std::string& directory, const std::vector<code::Artifact>& artifacts) {
+Result<void> keep_artifacts(const std::string& directory, const Json& artifacts) {
   if (directory.empty()) return {};
-  for (const code::Artifact& artifact : artifacts) {
+  for (const Json& artifact : artifacts) {
     // Named inside the sandbox: every part must be a plain name, and nothing that exists is written over.
-    const std::filesystem::path path(artifact.path);
+    const std::filesystem::path path(artifact["path"].get<std::string>());
     for (const auto& part : path) {
       if (path.is_absolute() || part == ".." || part == "." || part.empty()) {
-        return fail(Fault::denied, "the code named a file '{}', which is no plain name", artifact.path);
+        return fail(Fault::denied, "the code named a file '{}', which is no plain name", path.string());
       }
     }
     const std::filesystem::path target = std::filesystem::path(directory) / path;
     std::error_code error;
     std::filesystem::create_directories(target.parent_path(), error);
     if (error) return fail(Fault::unavailable, "{}: {}", target.parent_path().string(), error.message());
-    CHECK_OK(sys::create_file(target.string(), artifact.content, 0644));
+    const auto content = from_base64(artifact.value("base64", ""));
+    if (!content) return fail(Fault::corrupt, "the content of {} did not arrive", path.string());
+    CHECK_OK(sys::create_file(target.string(), *content, 0644));
   }
   return {};
 }
 
-int exit_code_of(const guard::CodeExecution& answer) {
-  const Outcome& outcome = answer.execution.report.outcome;
-  if (const auto* broken = std::get_if<Broken>(&outcome)) {
-    return broken->error.fault == Fault::invalid_input ? exit_code::trouble : exit_code::not_run;
-  }
-  if (!answer.execution.ran()) return guard::exit_code_of(answer.execution);
-  return answer.result.killed_by == Why::timeout ? exit_code::timed_out : answer.result.exit_code;
-}
-
-void say(const GlobalOptions& global, const guard::CodeExecution& answer) {
-  const code::CodeResult& result = answer.result;
-  for (const std::string& alert : answer.execution.alerts) complain({Fault::internal, alert});
-  if (result.truncated.out) std::cerr << "[Output truncated]\n";
-  if (result.truncated.err) std::cerr << "[Error output truncated]\n";
-  if (result.error && (!answer.execution.ran() || result.killed_by)) {
-    std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << visible(*result.error, Lines::escape) << '\n';
+/// Beside the code's own output. `object` is the run object, whoever made it.
+void say(const GlobalOptions& global, const Json& object) {
+  for (const Json& alert : object.value("alerts", Json::array())) complain({Fault::internal, text_of(alert)});
+  if (object["truncated"]["stdout"] == true) std::cerr << "[Output truncated]\n";
+  if (object["truncated"]["stderr"] == true) std::cerr << "[Error output truncated]\n";
+  if (object["error"].is_string() && (object["executed"] == false || object["killed_by"].is_string())) {
+    std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << text_of(object["error"]) << '\n';
   }
   if (global.quiet) return;
-  for (const code::Artifact& artifact : result.artifacts) {
-    std::cerr << "cordon: it made " << artifact.path << " (" << artifact.mime << ", " << artifact.content.size()
-              << " bytes)\n";
+  for (const Json& artifact : object["artifacts"]) {
+    std::cerr << "cordon: it made " << text_of(artifact["path"]) << " (" << text_of(artifact["mime"]) << ", "
+              << artifact["bytes"] << " bytes)\n";
   }
-  for (const code::LeftOut& left : result.left_out) {
-    std::cerr << "cordon: " << left.path << " was left behind: " << left.reason << '\n';
+  for (const Json& left : object.value("leftOut", Json::array())) {
+    std::cerr << "cordon: " << text_of(left["path"]) << " was left behind: " << text_of(left["reason"]) << '\n';
   }
-  if (result.session && !result.session->survived) {
-    std::cerr << "cordon: the session " << visible(result.session->id, Lines::escape) << " is over\n";
+  if (object["session"].is_object() && object["session"]["survived"] == false) {
+    std::cerr << "cordon: the session " << text_of(object["session"]["id"]) << " is over\n";
   }
+}
+
+/// Here, in this process.
+Result<serve::socket::Answer> run_here(const GlobalOptions& global, const Options& options, const Request& request,
+                                       const serve::socket::Question& question, const DaemonUse& use) {
+  static const SystemClock clock;
+  guard::Asking asking;
+  asking.approval = question.approval;
+  if (question.wait_ms) asking.wait = std::chrono::milliseconds(*question.wait_ms);
+  auto guard = TRY(guard_for(global, request, options.request.presence, clock));
+  PassingIo io(PassingIo::Progress::off, false);
+  PassingSink sink(io);
+  guard::CodeStreams streams;
+  if (!global.json) streams.sink = &sink;
+  if (use.input) streams.input_descriptor = STDIN_FILENO;
+  const guard::CodeExecution done = guard.run_code(request, asking, streams, use.stop);
+  return serve::socket::Answer{guard::to_json(done), guard::exit_code_of(done), ""};
 }
 
 Result<int> run(const GlobalOptions& global, const Options& options) {
-  const SystemClock clock;
   Request request = TRY(request_from(global, options.request));
   request.snippet = TRY(snippet_of(global, options));
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
-  guard::Asking asking;
-  asking.approval = options.approval;
-  if (!options.wait.empty()) asking.wait = std::chrono::milliseconds(TRY(milliseconds_of(options.wait, "--wait")));
-  auto guard = TRY(guard_for(global, request, options.request.presence, clock));
+  serve::socket::Question question{.verb = serve::socket::Verb::run, .request = request, .approval = options.approval};
+  if (!options.wait.empty()) question.wait_ms = TRY(milliseconds_of(options.wait, "--wait"));
   const StopOnSignal stop;
-  PassingSink sink;
-  guard::CodeStreams streams;
-  if (!global.json) streams.sink = &sink;
   // The code's own input is ours, unless the code itself came from there or a person would have to type it.
   const bool from_input = !options.code && options.file == "-";
-  if (!from_input && !is_terminal(STDIN_FILENO)) streams.input_descriptor = STDIN_FILENO;
-  const guard::CodeExecution answer = guard.run_code(request, asking, streams, stop.token());
+  const DaemonUse use{global, options.request.presence, stop.token(), !from_input && !is_terminal(STDIN_FILENO)};
+  auto answer = TRY(ask_daemon(question, use));
+  if (!answer) answer = TRY(run_here(global, options, request, question, use));
   if (global.json) {
-    std::cout << guard::to_json(answer).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << answer->object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
-    sink.end_line();
-    say(global, answer);
+    say(global, answer->object);
   }
-  CHECK_OK(keep_artifacts(options.artifacts, answer.result.artifacts));
-  return exit_code_of(answer);
+  CHECK_OK(keep_artifacts(options.artifacts, answer->object["artifacts"]));
+  return answer->exit;
 }
 
 int finish_run(const GlobalOptions& global, const Result<int>& result) {

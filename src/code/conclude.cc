@@ -54,7 +54,10 @@ class Conclusion {
     result_.violations = std::move(report_.violations);
     result_.artifacts = std::move(parts_.reply.artifacts);
     result_.left_out = std::move(parts_.reply.left_out);
-    if (parts_.reply.has_value) parts_.output.add(parts_.reply.value);
+    if (parts_.reply.has_value) {
+      parts_.output.add(parts_.reply.value);
+      parts_.output.end_line();
+    }
     result_.truncated = {parts_.output.cut(), parts_.errors.cut()};
     result_.output = parts_.output.finish(output_mark);
     result_.errors = parts_.errors.finish(errors_mark);
@@ -155,6 +158,10 @@ void KeptStream::add(std::string_view bytes) {
   if (bytes.empty()) return;
   text_.append(bytes);
   if (sink_) sink_->output(stream_, bytes);
+}
+
+void KeptStream::end_line() {
+  if (sink_ && !cut_) sink_->output(stream_, "\n");
 }
 
 std::string KeptStream::finish(std::string_view mark) {

@@ -178,6 +178,15 @@ code::CodeResult Guard::State::call_live_session(const plan::Plan& plan, const c
   return result;
 }
 
+int exit_code_of(const CodeExecution& execution) {
+  const auto* broken = std::get_if<Broken>(&execution.execution.report.outcome);
+  if (broken != nullptr && broken->error.fault == Fault::invalid_input) return 1;
+  if (!execution.execution.ran() || execution.result.killed_by == Why::timeout) {
+    return exit_code_of(execution.execution);
+  }
+  return execution.result.exit_code;
+}
+
 Json to_json(const CodeExecution& execution) {
   const Execution& whole = execution.execution;
   Json object = code::to_json(execution.result);

@@ -30,6 +30,8 @@ struct CodeExecution {
 };
 /// The run object of the interfaces page.
 Json to_json(const CodeExecution& execution);
+/// The code's own, or one of those below; 1 for a request that makes no sense.
+int exit_code_of(const CodeExecution& execution);
 
 /// What the run wrote, where the caller kept it.
 struct Output {

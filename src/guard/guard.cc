@@ -65,8 +65,10 @@ Guard::~Guard() = default;
 Result<Guard> Guard::open(GuardOptions options, const Clock& clock) {
   auto state = std::make_unique<State>(std::move(options), clock);
   const config::Sources& sources = state->options.sources;
-  CHECK_OK(config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets)
-               .check_workspace(sources.workspace));
+  if (state->options.uses_workspace) {
+    CHECK_OK(config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets)
+                 .check_workspace(sources.workspace));
+  }
   CHECK_OK(sys::ensure_private_directory(sources.state_dir));
   CHECK_OK(state->reload());
   return Guard(std::move(state));
@@ -243,7 +245,7 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
 Redeemer redeemer_of(const approve::Entry& entry) {
   if (!entry.waiter.empty() && sys::is_alive(entry.waiter)) return Redeemer::asker_waits;
   const auto request = plan::request_of(entry.request.plan);
-  if (!request || request->input_given || request->detached || request->asker.uid != ::geteuid())
+  if (!request || request->snippet || request->input_given || request->detached || request->asker.uid != ::geteuid())
     return Redeemer::asker_retries;
   return request->asker.surface == "cli" ? Redeemer::this_process : Redeemer::asker_retries;
 }

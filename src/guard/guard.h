@@ -69,6 +69,8 @@ struct GuardOptions {
   /// For tests: another backend in place of the native one.
   std::shared_ptr<sandbox::Sandbox> sandbox;
   Kept kept;
+  /// False: nothing of the workspace is given to what runs, so that it may be any directory.
+  bool uses_workspace = true;
 };
 
 class Guard {

@@ -129,6 +129,21 @@ Json describe(const Snippet& snippet) {
           {"access", name_of(snippet.access)}};
 }
 
+Json describe(const FrozenFile& file) {
+  return {{"path", shown(file.path)},
+          {"device", file.identity.device},
+          {"inode", file.identity.inode},
+          {"bytes", file.identity.size},
+          {"sha256", file.content.hex()}};
+}
+
+Json describe_limits(const Limits& limits) {
+  return {{"time_ms", limits.wall_ms},       {"memory_bytes", limits.memory_bytes}, {"processes", limits.pids},
+          {"disk_bytes", limits.disk_bytes}, {"output_bytes", limits.output_bytes}, {"cpus", limits.cpus}};
+}
+
+}  // namespace
+
 Json describe_request(const Request& request) {
   return {{"text", exact(request.text)},
           {"user", request.asker.user},
@@ -154,21 +169,6 @@ Json describe_request(const Request& request) {
           {"clean_room", request.clean_room},
           {"detached", request.detached}};
 }
-
-Json describe(const FrozenFile& file) {
-  return {{"path", shown(file.path)},
-          {"device", file.identity.device},
-          {"inode", file.identity.inode},
-          {"bytes", file.identity.size},
-          {"sha256", file.content.hex()}};
-}
-
-Json describe_limits(const Limits& limits) {
-  return {{"time_ms", limits.wall_ms},       {"memory_bytes", limits.memory_bytes}, {"processes", limits.pids},
-          {"disk_bytes", limits.disk_bytes}, {"output_bytes", limits.output_bytes}, {"cpus", limits.cpus}};
-}
-
-}  // namespace
 
 Digest Plan::digest() const {
   Fields fields;
@@ -229,8 +229,6 @@ Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  // The code and its files are not kept with an approval: who asked for it has them.
-  if (description.contains("code")) return fail(Fault::unavailable, "code is run again by whoever asked for it");
   for (const char* key : {"text",        "user",        "uid",
                           "agent",       "session",     "surface",
                           "is_agent",    "cwd",         "workspace",
@@ -280,6 +278,8 @@ Result<Request> request_of(const Json& description) {
   request.report_violations = json["report_violations"];
   request.clean_room = json["clean_room"];
   request.detached = json["detached"];
+  // The code and its files are not kept with an approval: who asked has them, and runs it.
+  if (description.contains("code")) request.snippet.emplace();
   return request;
 }
 

@@ -47,7 +47,7 @@ class RunCase(Case):
 
     def run_code(self, language, code, *options, expect=None, **keywords):
         """The run object."""
-        done = self.call("cordon", "run", "--json", "--lang", language, *options, "-c", code, expect=expect, **keywords)
+        done = self.call("cordon", "run", "--json", "--lang", language, "-c", code, *options, expect=expect, **keywords)
         try:
             return json.loads(done.stdout)
         except ValueError:

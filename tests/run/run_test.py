@@ -82,7 +82,7 @@ class Security(RunCase):
         self.bad("js", "require('fs').readFileSync('%s')" % secret, "^ReferenceError: require is not defined$")
         self.bad("python", "open('/usr/bin/evil', 'w')", "Read-only file system|Permission denied")
         self.bad("bash", "echo x > /etc/passwd", "Read-only file system|Permission denied")
-        self.assertEqual(self.good("bash", "ls -A /root /home/*/.ssh 2>/dev/null; echo; ls -A ~"), "\nwork")
+        self.assertEqual(self.good("bash", "ls -A /root /home/*/.ssh 2>/dev/null | grep -v :; ls -A ~").split(), [".gitconfig", "work"])
 
     def test_timeout_and_infinite_loop(self):
         for language, code in (("js", "for(;;);"), ("python", "while True: pass"), ("bash", "while :; do :; done"),
@@ -197,7 +197,7 @@ class Streams(RunCase):
 
     def test_code_from_files_and_standard_input(self):
         self.write("a.py", "import sys; print(sys.argv[1:], sys.stdin.read())")
-        done = self.call("cordon", "run", "a.py", "--", "--flag", "b c", expect=0, stdin=subprocess.PIPE if False else None)
+        done = self.call("cordon", "run", "a.py", "--", "--flag", "b c", expect=0)
         self.assertEqual(done.stdout, "['--flag', 'b c'] \n")
         read, write = os.pipe()
         os.write(write, b"echo from input")
@@ -205,7 +205,7 @@ class Streams(RunCase):
         done = self.call("cordon", "run", "--lang", "bash", "-", expect=0, stdin=read)
         os.close(read)
         self.assertEqual(done.stdout, "from input\n")
-        self.assertIn("No such file", self.call("cordon", "run", "nowhere.py").stderr)
+        self.assertIn("no such file", self.call("cordon", "run", "nowhere.py").stderr)
 
     def test_files_in_and_out(self):
         path = self.write("numbers.csv", "1,2\n")

@@ -1,0 +1,42 @@
+#include "serve/socket/address.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/digest.h"
+#include "sys/file.h"
+
+namespace cordon::serve::socket {
+
+std::string address_of(const std::string& state_dir) {
+  const char* given = std::getenv("CORDON_SOCKET");
+  if (given != nullptr && *given == '/') return given;
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime == nullptr || *runtime != '/') return state_dir + "/run/serve.sock";
+  return std::string(runtime) + "/cordon/serve-" + sha256(state_dir).hex().substr(0, 16) + ".sock";
+}
+
+Result<sockaddr_un> address_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(Fault::invalid_input, "{} is too long for a socket's path ({} bytes at most); give --socket PATH", path,
+                sizeof address.sun_path - 1);
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+Result<std::uint32_t> peer_of(const sys::Fd& connection) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+    return fail(Fault::unavailable, "SO_PEERCRED: {}", sys::errno_text(errno));
+  }
+  return peer.uid;
+}
+
+}  // namespace cordon::serve::socket
