@@ -251,7 +251,8 @@ class Sessions(RunCase):
 
     def test_python(self):
         if not self.served:
-            return self.bad("python", "x = 1", "cordon serve", "--session", "p", expect=125)
+            self.bad("python", "x = 1", "cordon serve", "--session", "p", expect=125)
+            return
         self.good("python", "x = 41", "--session", "p")
         self.assertEqual(self.good("python", "x += 1\nprint(x)", "--session", "p"), "42")
         result = self.bad("python", "while True: pass", "^Execution timeout", "--session", "p", "--timeout", "1500", expect=124)
@@ -262,6 +263,13 @@ class Sessions(RunCase):
         self.bad("python", "print(x)", "^NameError", "--session", "p")
         self.bad("python", "print(x)", "^NameError", "--session", "p", "--agent", "other")
         self.assertEqual([kind for kind, _ in self.code_records(code)], ["intent", "outcome"])
+
+
+# The same by a daemon.
+for case in (Seed, Security, Guarded, Streams, Sessions):
+    name = "Served" + case.__name__
+    globals()[name] = type(name, (case,), {"served": True})
+del case
 
 
 if __name__ == "__main__":
