@@ -202,9 +202,9 @@ serve::socket::Answer answer_of(const guard::Execution& execution, const guard::
   return {guard::to_json(execution, output), guard::exit_code_of(execution), guard::sentence_of(execution)};
 }
 
-Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request,
-                    const std::stop_token& stop) {
+Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
   const guard::Asking asking = TRY(asking_of(global, options, request));
+  const StopOnSignal stop;
   if (global.json) {
     class QuietIo : public sandbox::CapturedIo {
      public:
@@ -215,28 +215,30 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
       bool input_;
     };
     QuietIo io(options.input);
-    const guard::Execution execution = guard.execute(request, asking, io, stop);
+    const guard::Execution execution = guard.execute(request, asking, io, stop.token());
     return show(global, answer_of(execution, {io.out, io.err}));
   }
   const bool progress = is_terminal(STDERR_FILENO) && !global.quiet && !options.tty;
   guard::Execution execution;
   {
     PassingIo io(progress ? PassingIo::Progress::on : PassingIo::Progress::off, options.input);
-    execution = guard.execute(request, asking, io, stop);
+    execution = guard.execute(request, asking, io, stop.token());
   }
   return show(global, answer_of(execution, {}));
 }
 
 /// The same by a daemon. Nothing: it is to be done here.
 Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const Options& options,
-                                             const Request& request, const std::stop_token& stop) {
+                                             const Request& request) {
   if (options.dry_run) return std::optional<int>();
   const guard::Asking asking = TRY(asking_of(global, options, request));
   serve::socket::Question question{.verb = serve::socket::Verb::exec, .request = request, .approval = asking.approval};
   if (asking.wait) question.wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(*asking.wait).count();
   question.person_is_there = static_cast<bool>(asking.on_the_spot);
   question.dry_run_is_fine = options.no_dry_run;
-  const auto answer = TRY(ask_daemon(std::move(question), {global, options.request.presence, stop, options.input}));
+  const StopOnSignal stop;
+  const auto answer =
+      TRY(ask_daemon(std::move(question), {global, options.request.presence, stop.token(), options.input}));
   if (!answer) return std::optional<int>();
   return std::optional(show(global, *answer));
 }
@@ -245,11 +247,10 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   const SystemClock clock;
   Request request = TRY(request_of(global, options));
   if (options.detach) return detach(global, request, options.request.presence, options.approval);
-  const StopOnSignal stop;
-  if (const auto done = TRY(execute_by_daemon(global, options, request, stop.token()))) return *done;
+  if (const auto done = TRY(execute_by_daemon(global, options, request))) return *done;
   auto guard = TRY(guard_for(global, request, options.request.presence, clock));
   const bool dry_run = options.dry_run || (guard.settings().approval.dry_run.value && !options.no_dry_run);
-  return dry_run ? rehearse(global, guard, request) : execute(global, options, guard, request, stop.token());
+  return dry_run ? rehearse(global, guard, request) : execute(global, options, guard, request);
 }
 
 /// `--wait 'npm test'` and `--wait 30s 'npm test'` are both right: what is no time is the command.

@@ -152,7 +152,7 @@ void say(const GlobalOptions& global, const Json& object) {
 
 /// Here, in this process.
 Result<serve::socket::Answer> run_here(const GlobalOptions& global, const Options& options, const Request& request,
-                                       const serve::socket::Question& question, const DaemonUse& use) {
+                                       const serve::socket::Question& question, bool input) {
   static const SystemClock clock;
   guard::Asking asking;
   asking.approval = question.approval;
@@ -162,8 +162,9 @@ Result<serve::socket::Answer> run_here(const GlobalOptions& global, const Option
   PassingSink sink(io);
   guard::CodeStreams streams;
   if (!global.json) streams.sink = &sink;
-  if (use.input) streams.input_descriptor = STDIN_FILENO;
-  const guard::CodeExecution done = guard.run_code(request, asking, streams, use.stop);
+  if (input) streams.input_descriptor = STDIN_FILENO;
+  const StopOnSignal stop;
+  const guard::CodeExecution done = guard.run_code(request, asking, streams, stop.token());
   return serve::socket::Answer{guard::to_json(done), guard::exit_code_of(done), ""};
 }
 
@@ -173,12 +174,15 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
   serve::socket::Question question{.verb = serve::socket::Verb::run, .request = request, .approval = options.approval};
   if (!options.wait.empty()) question.wait_ms = TRY(milliseconds_of(options.wait, "--wait"));
-  const StopOnSignal stop;
   // The code's own input is ours, unless the code itself came from there or a person would have to type it.
   const bool from_input = !options.code && options.file == "-";
-  const DaemonUse use{global, options.request.presence, stop.token(), !from_input && !is_terminal(STDIN_FILENO)};
-  auto answer = TRY(ask_daemon(question, use));
-  if (!answer) answer = TRY(run_here(global, options, request, question, use));
+  const bool input = !from_input && !is_terminal(STDIN_FILENO);
+  std::optional<serve::socket::Answer> answer;
+  {
+    const StopOnSignal stop;
+    answer = TRY(ask_daemon(question, {global, options.request.presence, stop.token(), input}));
+  }
+  if (!answer) answer = TRY(run_here(global, options, request, question, input));
   if (global.json) {
     std::cout << answer->object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {

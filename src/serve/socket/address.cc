@@ -1,6 +1,7 @@
 #include "serve/socket/address.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -30,13 +31,27 @@ Result<sockaddr_un> address_at(const std::string& path) {
   return address;
 }
 
-Result<std::uint32_t> peer_of(const sys::Fd& connection) {
+namespace {
+
+Result<ucred> credentials_of(const sys::Fd& connection) {
   ucred peer{};
   socklen_t length = sizeof peer;
   if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
     return fail(Fault::unavailable, "SO_PEERCRED: {}", sys::errno_text(errno));
   }
-  return peer.uid;
+  return peer;
+}
+
+}  // namespace
+
+Result<std::uint32_t> peer_of(const sys::Fd& connection) { return TRY(credentials_of(connection)).uid; }
+
+bool shares_user_namespace(const sys::Fd& connection) {
+  const auto peer = credentials_of(connection);
+  struct stat theirs {};
+  struct stat ours {};
+  return peer && ::stat(fmt::format("/proc/{}/ns/user", peer->pid).c_str(), &theirs) == 0 &&
+         ::stat("/proc/self/ns/user", &ours) == 0 && theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
 }  // namespace cordon::serve::socket

@@ -20,5 +20,7 @@ Result<sockaddr_un> address_at(const std::string& path);
 
 /// The user at the other end, as the kernel knows it.
 Result<std::uint32_t> peer_of(const sys::Fd& connection);
+/// From inside a sandbox a process has our uid as well, but not our user namespace.
+bool shares_user_namespace(const sys::Fd& connection);
 
 }  // namespace cordon::serve::socket

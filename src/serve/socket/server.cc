@@ -108,6 +108,7 @@ void Server::accept_one() {
   // The directory keeps others out; whoever gets here all the same gets nothing.
   const auto peer = peer_of(socket);
   if (!peer || *peer != ::geteuid()) return;
+  if (!shares_user_namespace(socket)) return decline(socket, "from inside a sandbox, or somebody else's");
   limit_patience(socket);
   auto connection = std::make_shared<Connection>(++last_id_, std::move(socket));
   {
