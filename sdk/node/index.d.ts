@@ -129,9 +129,9 @@ export const queue: {
 };
 
 export const audit: {
-  log(options?: CallOptions & { last?: number; riskLevel?: RiskLevel; since?: string; commandPattern?: string }): Promise<
-    Record<string, unknown>[]
-  >;
+  log(options?: CallOptions & { last?: number; riskLevel?: RiskLevel; since?: string; commandPattern?: string }): Promise<{
+    entries: Record<string, unknown>[];
+  }>;
   stats(options?: CallOptions & { period?: '1d' | '7d' | '30d' | 'all' }): Promise<Record<string, unknown>>;
   verify(options?: CallOptions): Promise<{ good: boolean; signed: boolean; text: string }>;
 };

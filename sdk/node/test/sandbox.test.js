@@ -69,7 +69,7 @@ test('check, exec, queue and audit give their objects', async () => {
   assert.equal((await Sandbox.queue.show(queued.queue_id)).command, 'rm -rf build');
   assert.equal((await Sandbox.queue.reject(queued.queue_id, { reason: 'no' })).status, 'rejected');
   await assert.rejects(Sandbox.queue.show('cmd_nowhere0000'), Sandbox.CordonError);
-  assert.ok((await Sandbox.audit.log({ last: 5 })).length > 0);
+  assert.ok((await Sandbox.audit.log({ last: 5 })).entries.length > 0);
   assert.ok((await Sandbox.audit.stats({ period: 'all' })).total_commands > 0);
   assert.equal((await Sandbox.audit.verify()).good, true);
 });

@@ -56,7 +56,7 @@ class Execute(unittest.TestCase):
         self.assertEqual(sandbox.queue_reject(queued["queue_id"], "no")["status"], "rejected")
         with self.assertRaises(sandbox.CordonError):
             sandbox.queue_show("cmd_nowhere0000")
-        self.assertTrue(sandbox.audit_log(last=5))
+        self.assertTrue(sandbox.audit_log(last=5)["entries"])
         self.assertGreater(sandbox.audit_stats("all")["total_commands"], 0)
         self.assertTrue(sandbox.audit_verify()["good"])
 
