@@ -8,7 +8,8 @@ namespace {
 
 /// In the order of their names, so that two calls that fork each other's sessions do not wait for each other.
 Result<std::vector<SessionHold>> hold_all(const StateStore& store, const SessionCall& session) {
-  if (session.fork_of == session.name) return fail(Fault::invalid_input, "a session is not forked from itself");
+  if (!session.fork_of.empty() && session.fork_of == session.name)
+    return fail(Fault::invalid_input, "a session is not forked from itself");
   std::vector<std::string> names = {session.name};
   if (!session.fork_of.empty()) names.push_back(session.fork_of);
   std::ranges::sort(names);
