@@ -121,6 +121,7 @@ Result<guard::Guard> guard_of(const GlobalOptions& global, const approve::Entry&
 std::vector<std::string> drift_of(guard::Guard& guard, const approve::Entry& entry) {
   const auto request = plan::request_of(entry.request.plan);
   if (!request) return {request.error().sentence};
+  if (request->snippet) return {};  // only its asker can freeze it again
   Json now;
   const guard::Execution rehearsed = guard.rehearse(*request, now);
   if (now.is_null()) return {"it would not run now: " + guard::sentence_of(rehearsed)};

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "app/asker.h"
+#include "app/daemon.h"
 #include "app/detach.h"
 #include "app/streams.h"
 #include "app/terminal.h"
@@ -160,31 +161,45 @@ Result<int> rehearse(const GlobalOptions& global, guard::Guard& guard, const Req
   return refused ? exit_code::refused : exit_code::done;
 }
 
-void say(const GlobalOptions& global, const guard::Execution& execution) {
-  for (const std::string& alert : execution.alerts) {
-    std::cerr << styled("cordon: " + visible(alert, Lines::escape), Style::red, STDERR_FILENO) << '\n';
+std::string text_of(const Json& json) {
+  return json.is_string() ? visible(json.get<std::string>(), Lines::escape) : "";
+}
+
+/// Beside the command's own output. `object` is the exec object, whoever made it.
+void say(const GlobalOptions& global, const Json& object, const std::string& sentence) {
+  for (const Json& alert : object.value("alerts", Json::array())) {
+    std::cerr << styled("cordon: " + text_of(alert), Style::red, STDERR_FILENO) << '\n';
   }
-  if (const std::string sentence = guard::sentence_of(execution); !sentence.empty()) {
-    std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << sentence << '\n';
+  if (!sentence.empty()) std::cerr << styled("cordon:", Style::red, STDERR_FILENO) << ' ' << sentence << '\n';
+  if (object["blocked"] == true) {
+    for (const Json& safer : object["safety"]["safer"]) std::cerr << "  safer: " << text_of(safer) << '\n';
   }
-  if (std::holds_alternative<Refused>(execution.report.outcome)) {
-    for (const Finding& finding : execution.judgement.analysis.findings) {
-      if (!finding.safer.empty()) std::cerr << "  safer: " << visible(finding.safer, Lines::escape) << '\n';
-    }
+  for (const Json& one : object["quarantined"]) {
+    std::cerr << "cordon: " << text_of(one["path"]) << " is protected; what the command made there was moved to "
+              << text_of(one["kept"]) << '\n';
   }
-  for (const Quarantined& one : execution.report.quarantined) {
-    std::cerr << "cordon: " << visible(one.path, Lines::escape)
-              << " is protected; what the command made there was moved to " << visible(one.kept, Lines::escape) << '\n';
-  }
-  for (const Violation& violation : execution.report.violations) {
-    std::cerr << "cordon: refused inside: " << visible(violation.what, Lines::escape) << " (" << violation.rule << ")";
-    if (!violation.allow.empty()) std::cerr << "; to allow it: " << visible(violation.allow, Lines::escape);
+  for (const Json& violation : object["violations"]) {
+    std::cerr << "cordon: refused inside: " << text_of(violation["what"]) << " (" << text_of(violation["rule"]) << ")";
+    if (violation["allow"].is_string()) std::cerr << "; to allow it: " << text_of(violation["allow"]);
     std::cerr << '\n';
   }
-  const Truncated& cut = execution.report.truncated;
-  if ((cut.out || cut.err) && !global.quiet) {
-    std::cerr << "cordon: " << (cut.out ? "stdout" : "stderr") << " was cut at the output limit\n";
+  const bool cut_out = object["truncated"]["stdout"] == true;
+  if ((cut_out || object["truncated"]["stderr"] == true) && !global.quiet) {
+    std::cerr << "cordon: " << (cut_out ? "stdout" : "stderr") << " was cut at the output limit\n";
   }
+}
+
+int show(const GlobalOptions& global, const serve::socket::Answer& answer) {
+  if (global.json) {
+    std::cout << answer.object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    say(global, answer.object, answer.sentence);
+  }
+  return answer.exit;
+}
+
+serve::socket::Answer answer_of(const guard::Execution& execution, const guard::Output& output) {
+  return {guard::to_json(execution, output), guard::exit_code_of(execution), guard::sentence_of(execution)};
 }
 
 Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
@@ -201,9 +216,7 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
     };
     QuietIo io(options.input);
     const guard::Execution execution = guard.execute(request, asking, io, stop.token());
-    std::cout << guard::to_json(execution, {io.out, io.err}).dump(2, ' ', false, Json::error_handler_t::replace)
-              << '\n';
-    return guard::exit_code_of(execution);
+    return show(global, answer_of(execution, {io.out, io.err}));
   }
   const bool progress = is_terminal(STDERR_FILENO) && !global.quiet && !options.tty;
   guard::Execution execution;
@@ -211,14 +224,30 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
     PassingIo io(progress ? PassingIo::Progress::on : PassingIo::Progress::off, options.input);
     execution = guard.execute(request, asking, io, stop.token());
   }
-  say(global, execution);
-  return guard::exit_code_of(execution);
+  return show(global, answer_of(execution, {}));
+}
+
+/// The same by a daemon. Nothing: it is to be done here.
+Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const Options& options,
+                                             const Request& request) {
+  if (options.dry_run) return std::optional<int>();
+  const guard::Asking asking = TRY(asking_of(global, options, request));
+  serve::socket::Question question{.verb = serve::socket::Verb::exec, .request = request, .approval = asking.approval};
+  if (asking.wait) question.wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(*asking.wait).count();
+  question.person_is_there = static_cast<bool>(asking.on_the_spot);
+  question.dry_run_is_fine = options.no_dry_run;
+  const StopOnSignal stop;
+  const auto answer =
+      TRY(ask_daemon(std::move(question), {global, options.request.presence, stop.token(), options.input}));
+  if (!answer) return std::optional<int>();
+  return std::optional(show(global, *answer));
 }
 
 Result<int> run(const GlobalOptions& global, const Options& options) {
   const SystemClock clock;
   Request request = TRY(request_of(global, options));
   if (options.detach) return detach(global, request, options.request.presence, options.approval);
+  if (const auto done = TRY(execute_by_daemon(global, options, request))) return *done;
   auto guard = TRY(guard_for(global, request, options.request.presence, clock));
   const bool dry_run = options.dry_run || (guard.settings().approval.dry_run.value && !options.no_dry_run);
   return dry_run ? rehearse(global, guard, request) : execute(global, options, guard, request);

@@ -7,6 +7,9 @@
 
 namespace cordon::guard {
 
+/// What is done with a clearance, in the place where it is to be done. `output` goes into the record.
+using Deed = std::function<RunReport(sandbox::Sandbox& place, Clearance clearance, std::string& output)>;
+
 struct Guard::State {
   State(GuardOptions given, const Clock& time)
       : options(std::move(given)), clock(&time), contents(options.sources.state_dir, time) {}
@@ -17,7 +20,7 @@ struct Guard::State {
   Digest policy;
   policy::Allowlist allowlist;
   plan::Contents contents;
-  std::optional<audit::Log> log_;
+  std::shared_ptr<audit::Log> log_;
   std::optional<approve::Queue> queue_;
 
   /// Reads settings and allowlist as they are now.
@@ -28,6 +31,8 @@ struct Guard::State {
 
   Judgement judge(const Request& request) const;
   Result<plan::Plan> freeze(const Request& request, const Judgement& judgement);
+  /// Code is run by the runner.
+  Result<void> add_runner(plan::Plan& plan);
   /// Why this is not even asked about.
   std::optional<Refused> refusal(const Request& request, const Judgement& judgement) const;
 
@@ -49,8 +54,18 @@ struct Guard::State {
   Result<approve::Entry> reject(std::string_view id, std::string_view by, std::string_view reason);
 
   void refuse(const Request& request, Execution& execution, Refused refused);
-  void run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
-  void run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
+  /// Judged already. True: it may run, and `plan` is what runs. False: `execution` says why not (yet).
+  bool clear(const Request& request, const Asking& asking, plan::Plan& plan, Execution& execution,
+             const std::stop_token& stop);
+  void run(const plan::Plan& plan, Execution& execution, const Deed& deed);
+  void run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed);
+  /// Runs a plan's program as it is.
+  static Deed plain_deed(sandbox::Io& io, std::stop_token stop);
+  Result<std::shared_ptr<const code::Runtime>> runtime();
+  code::CodeResult run_snippet(const plan::Plan& plan, const code::CodeRequest& code, Clearance clearance,
+                               code::RunContext context);
+  code::CodeResult call_live_session(const plan::Plan& plan, const code::CodeRequest& code, Clearance clearance,
+                                     const code::RunContext& context);
   /// Tells when the command looks as if it carried secrets out.
   void suspect(const Request& request, const Execution& execution) const;
   void keep_house();
@@ -64,6 +79,7 @@ struct Guard::State {
  private:
   std::shared_ptr<sandbox::Sandbox> sandbox_;
   std::shared_ptr<sandbox::Sandbox> host_;
+  std::shared_ptr<const code::Runtime> runtime_;
 };
 
 }  // namespace cordon::guard

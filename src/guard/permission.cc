@@ -247,10 +247,11 @@ Result<approve::Entry> Guard::reject(std::string_view id, std::string_view by, s
 Result<Execution> Guard::redeem(const approve::Entry& entry, sandbox::Io& io, std::stop_token stop) {
   const Request request = TRY(plan::request_of(entry.request.plan));
   if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was asked for by another user", entry.id);
+  if (request.snippet) return fail(Fault::denied, "{} is for code, which whoever asked for it runs", entry.id);
   Execution execution;
   plan::Plan plan;
   if (!TRY(state_->spend_frozen_again(request, plan, entry, execution))) return execution;
-  state_->run(plan, execution, io, stop);
+  state_->run(plan, execution, State::plain_deed(io, std::move(stop)));
   return execution;
 }
 

@@ -41,6 +41,16 @@ Json intent_detail(const plan::Plan& plan) {
   return detail;
 }
 
+/// In a clean room nobody is asked about them, so they are told here.
+Json findings_of(const Judgement& judgement) {
+  constexpr std::size_t most = 16;
+  Json rules = Json::array();
+  for (const Finding& finding : judgement.analysis.findings) {
+    if (rules.size() < most) rules.push_back(finding.rule);
+  }
+  return rules;
+}
+
 Json outcome_detail(const RunReport& report) {
   Json detail = {{"isolation", {{"backend", report.isolation.backend}, {"level", report.isolation.level}}},
                  {"duration_ms", report.duration.count() / 1000},
@@ -127,9 +137,19 @@ void Guard::State::refuse(const Request& request, Execution& execution, Refused 
   execution.report.outcome = std::move(refused);
 }
 
-void Guard::State::run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
+Deed Guard::State::plain_deed(sandbox::Io& io, std::stop_token stop) {
+  return [&io, stop = std::move(stop)](sandbox::Sandbox& place, Clearance clearance, std::string& output) {
+    RecordingIo recording(io);
+    recording.started();
+    RunReport report = place.run(std::move(clearance), recording, stop);
+    output = recording.take();
+    return report;
+  };
+}
+
+void Guard::State::run(const plan::Plan& plan, Execution& execution, const Deed& deed) {
   suspect(plan.request, execution);
-  run_recorded(plan, execution, io, stop);
+  run_recorded(plan, execution, deed);
   // Also when nothing ran in the end: the approval is spent, and its entry must say what came of it.
   if (!execution.approval.empty()) {
     const auto* exited = std::get_if<Exited>(&execution.report.outcome);
@@ -150,7 +170,7 @@ void Guard::State::suspect(const Request& request, const Execution& execution) c
   }
 }
 
-void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
+void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed) {
   const Request& request = plan.request;
   auto place = sandbox(plan.where);
   if (!place) {
@@ -161,6 +181,7 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sa
   line.plan = plan.digest();
   line.approval = execution.approval;
   line.detail = intent_detail(plan);
+  if (request.snippet) line.detail["findings"] = findings_of(execution.judgement);
   const auto id = random_bytes(12);
   if (!id) {
     execution.report.outcome = Broken{id.error()};
@@ -181,14 +202,13 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sa
                                clearance.error().sentence);
     clearance = audit::Log::clear_without_record({clearance.error().sentence}, plan.profile);
   }
-  RecordingIo recording(io);
-  recording.started();
-  execution.report = (*place)->run(*std::move(clearance), recording, stop);
+  std::string output;
+  execution.report = deed(**place, *std::move(clearance), output);
   if (!execution.unrecorded) {
     line.kind = RecordKind::outcome;
     line.status = status_of(execution.report.outcome);
     if (const auto* exited = std::get_if<Exited>(&execution.report.outcome)) line.exit = exited->code;
-    line.output = recording.take();
+    line.output = std::move(output);
     line.detail = outcome_detail(execution.report);
     if (const auto concluded = (*book)->conclude(std::move(line)); !concluded) {
       execution.alerts.push_back("the outcome could not be recorded: " + concluded.error().sentence);

@@ -23,6 +23,19 @@ struct Principal {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+/// Code in place of a command. The request's text is then what one would type to run it, and that is judged and shown.
+struct Snippet {
+  std::string language;  // any of its names
+  std::string code;
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> files;  // name in its working directory, content
+  std::uint64_t output_bytes = 1ULL << 20;                 // kept of each stream
+  std::string session;                                     // lives on under this name; empty: it does not
+  std::string fork_of;                                     // JavaScript: the session begins where this one stands
+  std::optional<std::uint64_t> step;                       // JavaScript: the session is taken back to this step first
+  WorkspaceAccess access = WorkspaceAccess::none;          // none: a clean room
+};
+
 /// One command. Everything that a later run of the same request must be given again is here, because whoever approves
 /// may be the one who runs it.
 struct Request {
@@ -44,6 +57,7 @@ struct Request {
   bool report_violations = false;
   bool clean_room = false;  // the workspace as a throwaway view, nothing of the session's, nothing stays
   bool detached = false;    // outlives whoever asked
+  std::optional<Snippet> snippet;
 };
 
 }  // namespace cordon

@@ -39,6 +39,12 @@ class Fields {
   Sha256 hash_;
 };
 
+void add_snippet(Fields& fields, const Snippet& snippet) {
+  fields.text(snippet.language).text(snippet.code).texts(snippet.arguments);
+  fields.variables(snippet.files).number(snippet.output_bytes).text(snippet.session).text(snippet.fork_of);
+  fields.number(snippet.step.has_value()).number(snippet.step.value_or(0)).text(name_of(snippet.access));
+}
+
 void add_profile(Fields& fields, const Profile& profile) {
   fields.texts(profile.program.argv).number(profile.program.shell_text.has_value());
   fields.text(profile.program.shell_text.value_or(""));
@@ -107,6 +113,37 @@ Result<Variables> variables_of(const Json& json) {
   return variables;
 }
 
+std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
+
+/// Without the code itself, which is in the text, and without the content of files.
+Json describe(const Snippet& snippet) {
+  Json files = Json::array();
+  for (const auto& [name, content] : snippet.files) {
+    files.push_back({{"name", shown(name)}, {"bytes", content.size()}, {"sha256", sha256(content).hex()}});
+  }
+  return {{"language", snippet.language},
+          {"sha256", sha256(snippet.code).hex()},
+          {"bytes", snippet.code.size()},
+          {"files", std::move(files)},
+          {"session", snippet.session.empty() ? Json() : Json(snippet.session)},
+          {"access", name_of(snippet.access)}};
+}
+
+Json describe(const FrozenFile& file) {
+  return {{"path", shown(file.path)},
+          {"device", file.identity.device},
+          {"inode", file.identity.inode},
+          {"bytes", file.identity.size},
+          {"sha256", file.content.hex()}};
+}
+
+Json describe_limits(const Limits& limits) {
+  return {{"time_ms", limits.wall_ms},       {"memory_bytes", limits.memory_bytes}, {"processes", limits.pids},
+          {"disk_bytes", limits.disk_bytes}, {"output_bytes", limits.output_bytes}, {"cpus", limits.cpus}};
+}
+
+}  // namespace
+
 Json describe_request(const Request& request) {
   return {{"text", exact(request.text)},
           {"user", request.asker.user},
@@ -133,23 +170,6 @@ Json describe_request(const Request& request) {
           {"detached", request.detached}};
 }
 
-std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
-
-Json describe(const FrozenFile& file) {
-  return {{"path", shown(file.path)},
-          {"device", file.identity.device},
-          {"inode", file.identity.inode},
-          {"bytes", file.identity.size},
-          {"sha256", file.content.hex()}};
-}
-
-Json describe_limits(const Limits& limits) {
-  return {{"time_ms", limits.wall_ms},       {"memory_bytes", limits.memory_bytes}, {"processes", limits.pids},
-          {"disk_bytes", limits.disk_bytes}, {"output_bytes", limits.output_bytes}, {"cpus", limits.cpus}};
-}
-
-}  // namespace
-
 Digest Plan::digest() const {
   Fields fields;
   fields.text(digest_version).text(request.text);
@@ -164,6 +184,7 @@ Digest Plan::digest() const {
   for (const Need& grant : grants) fields.text(word_for(grant.kind)).text(grant.target);
   fields.text(name_of(where)).text(policy.view());
   add_profile(fields, profile);
+  if (request.snippet) add_snippet(fields, *request.snippet);
   return fields.finish();
 }
 
@@ -183,22 +204,25 @@ Json to_json(const Plan& plan) {
   }
   Json arguments = Json::array();
   for (const std::string& argument : profile.program.argv) arguments.push_back(shown(argument));
-  return {{"digest", plan.digest().hex()},
-          {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
-          {"where", name_of(plan.where)},
-          {"program", plan.executable ? describe(*plan.executable) : Json()},
-          {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
-          {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
-          {"environment", std::move(environment)},
-          {"files", std::move(operands)},
-          {"unpinned", plan.unpinned},
-          {"grants", std::move(grants)},
-          {"binds", std::move(binds)},
-          {"network", profile.network == Network::none ? "none" : "loopback"},
-          {"limits", describe_limits(profile.limits)},
-          {"policy", plan.policy.hex()},
-          {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
-          {"request", describe_request(plan.request)}};
+  Json description = {
+      {"digest", plan.digest().hex()},
+      {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
+      {"where", name_of(plan.where)},
+      {"program", plan.executable ? describe(*plan.executable) : Json()},
+      {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
+      {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
+      {"environment", std::move(environment)},
+      {"files", std::move(operands)},
+      {"unpinned", plan.unpinned},
+      {"grants", std::move(grants)},
+      {"binds", std::move(binds)},
+      {"network", profile.network == Network::none ? "none" : "loopback"},
+      {"limits", describe_limits(profile.limits)},
+      {"policy", plan.policy.hex()},
+      {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
+      {"request", describe_request(plan.request)}};
+  if (plan.request.snippet) description["code"] = describe(*plan.request.snippet);
+  return description;
 }
 
 Result<Request> request_of(const Json& description) {
@@ -254,6 +278,8 @@ Result<Request> request_of(const Json& description) {
   request.report_violations = json["report_violations"];
   request.clean_room = json["clean_room"];
   request.detached = json["detached"];
+  // The code and its files are not kept with an approval: who asked has them, and runs it.
+  if (description.contains("code")) request.snippet.emplace();
   return request;
 }
 

@@ -55,16 +55,35 @@ class Drafter {
     return std::move(profile_);
   }
 
+  /// For code: nothing of the user's, and of the caller's only the limits.
+  Result<Profile> draft_for_code() {
+    const Snippet& snippet = *request_.snippet;
+    add_limits();
+    add_variables(request_.environment);
+    profile_.report_violations = request_.report_violations;
+    if (request_.require) profile_.require = *request_.require;
+    if (snippet.access == WorkspaceAccess::none) return std::move(profile_);
+    const WorkspaceAccess most = access_of(sandbox_.workspace.value);
+    if (most == WorkspaceAccess::none || (most == WorkspaceAccess::ro && snippet.access != WorkspaceAccess::ro)) {
+      return fail(Fault::denied, "the settings give sandboxes the workspace as '{}', and '{}' was asked for",
+                  name_of(most), name_of(snippet.access));
+    }
+    profile_.workspace.access = snippet.access;
+    profile_.workspace.path = request_.workspace;
+    profile_.workspace.protected_paths = protected_paths(request_.workspace, request_.home);
+    CHECK_OK(add_path_rules());
+    add_binds();
+    CHECK_OK(add_grants());
+    CHECK_OK(add_directory());
+    return std::move(profile_);
+  }
+
   Result<Profile> draft() {
     if (!request_.clean_room) profile_.session = basis_.session;
     profile_.session.home = request_.home;
     add_workspace();
     CHECK_OK(add_path_rules());
-    for (const BindSetting& bind : sandbox_.binds) {
-      if (bind.access == PathAccess::none) continue;
-      profile_.binds.push_back(
-          {bind.resolved, bind.target, bind.access == PathAccess::rw ? Bind::Access::rw : Bind::Access::ro});
-    }
+    add_binds();
     CHECK_OK(add_grants());
     add_limits();
     add_environment();
@@ -88,6 +107,14 @@ class Drafter {
       return;
     }
     workspace.protected_paths = protected_paths(workspace.path, request_.home);
+  }
+
+  void add_binds() {
+    for (const BindSetting& bind : sandbox_.binds) {
+      if (bind.access == PathAccess::none) continue;
+      profile_.binds.push_back(
+          {bind.resolved, bind.target, bind.access == PathAccess::rw ? Bind::Access::rw : Bind::Access::ro});
+    }
   }
 
   /// Filesystem lines of SANDBOX.md: narrower inside the workspace, wider outside of it.
@@ -191,6 +218,7 @@ class Drafter {
 
 Result<Profile> profile_of(const Request& request, const Basis& basis) {
   Drafter drafter(request, basis);
+  if (request.snippet) return drafter.draft_for_code();
   if (basis.verdict.where == Where::host) return drafter.draft_for_host();
   return drafter.draft();
 }

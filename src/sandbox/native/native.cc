@@ -138,6 +138,10 @@ Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& sto
   return {};
 }
 
+void NativeSandbox::keep_ready_what_is_used(std::size_t count) {
+  if (state_->slots) state_->slots->keep_what_is_used(count);
+}
+
 void NativeSandbox::wait_until_warm() {
   if (state_->slots) state_->slots->wait_until_full();
 }
