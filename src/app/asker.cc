@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "config/bind.h"
 #include "config/trust.h"
+#include "guard/secrets.h"
 #include "plan/environment.h"
 
 namespace cordon::app {
@@ -44,19 +45,8 @@ Result<Variables> variables_of(const std::vector<std::string>& given) {
   return variables;
 }
 
-bool sounds_secret(std::string_view name) {
-  const std::string lower = to_lower(name);
-  for (const char* word : {"token", "secret", "password", "passwd", "key", "credential", "auth"}) {
-    if (lower.find(word) != std::string::npos) return true;
-  }
-  return false;
-}
-
 std::vector<audit::KnownSecret> secrets_of(const Request& request) {
-  std::vector<audit::KnownSecret> secrets;
-  for (const auto& [name, value] : request.environment) {
-    if (sounds_secret(name)) secrets.push_back({name, value});
-  }
+  std::vector<audit::KnownSecret> secrets = guard::secrets_in(request.environment);
   for (const char* name : {"CORDON_APPROVER_TOKEN"}) {
     if (const char* value = std::getenv(name)) secrets.push_back({name, value});
   }

@@ -119,27 +119,14 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
   return request;
 }
 
-const char* would(const guard::Execution& execution) {
-  if (!std::holds_alternative<Exited>(execution.report.outcome)) return "block";
-  return execution.judgement.verdict.action == Action::ask ? "queue" : "execute";
-}
-
 /// What would happen; nothing does.
 Result<int> rehearse(const GlobalOptions& global, guard::Guard& guard, const Request& request) {
   Json plan;
   guard::Execution execution = guard.rehearse(request, plan);
-  const char* word = would(execution);
+  const char* word = guard::would(execution);
   const bool refused = std::string_view(word) == "block";
   if (global.json) {
-    Json object = guard::to_json(execution, {});
-    object["success"] = !refused;
-    object["executed"] = false;
-    object["exit_code"] = nullptr;
-    object["isolation"] = nullptr;
-    object["dry_run"] = true;
-    object["would"] = word;
-    object["plan"] = std::move(plan);
-    std::cout << object.dump(2) << '\n';
+    std::cout << guard::rehearsal_json(execution, std::move(plan)).dump(2) << '\n';
   } else {
     std::cout << "would "
               << (refused                             ? "be refused"
