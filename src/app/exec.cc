@@ -23,6 +23,7 @@ struct Options {
   std::string require;
   std::string wait;
   std::string approval;
+  std::string from;
   bool require_approval = false;
   bool dry_run = false;
   bool no_dry_run = false;
@@ -110,6 +111,11 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
   request.tty = options.tty;
   request.report_violations = options.violations;
   request.detached = options.detach;
+  // Marks it as an agent's too: nothing that is run for a hook was typed by a person.
+  if (options.from == "hook") {
+    request.asker.surface = options.from;
+    request.asker.is_agent = true;
+  }
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
   if (!options.require.empty()) {
     request.require = level_named(options.require);
@@ -259,6 +265,9 @@ void define_exec(CommandLine& line) {
           .type_name("[TIME]")
           .expected(0, 1);
   verb.add_option("--approval", options->approval, "Run by this approval").type_name("ID");
+  verb.add_option("--from", options->from, "Set in the commands that a hook hands to its agent")
+      .type_name("hook")
+      .one_of({"hook"});
   verb.add_flag("--no-prompt", options->no_prompt, "Never ask here; queue what needs approval");
   verb.add_flag("--detach", options->detach, "Start it, print its id and return (see: cordon ps, logs, stop)");
   verb.add_flag("-i,--stdin", options->input, "Give it this process's standard input");

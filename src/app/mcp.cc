@@ -28,9 +28,9 @@ struct Options {
 };
 
 /// One message per line on stdout. Nothing else in this process writes there.
-class Lines : public serve::mcp::Outlet {
+class LineOutlet : public serve::mcp::Outlet {
  public:
-  explicit Lines(std::stop_source closed) : closed_(std::move(closed)) {}
+  explicit LineOutlet(std::stop_source closed) : closed_(std::move(closed)) {}
   void send(const Json& message) override {
     const std::string line = serve::mcp::to_line(message);
     const std::lock_guard lock(mutex_);
@@ -49,7 +49,7 @@ void read_lines(serve::mcp::Conversation& conversation, std::size_t most, const 
   const sys::Fd wake(::eventfd(0, EFD_CLOEXEC));
   const std::stop_callback on_stop(stop, [&] {
     const std::uint64_t one = 1;
-    static_cast<void>(::write(wake.get(), &one, sizeof one));
+    static_cast<void>(sys::write_all(wake, "eventfd", {reinterpret_cast<const char*>(&one), sizeof one}));
   });
   std::string kept;
   bool too_long = false;
@@ -122,9 +122,10 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
   const StopOnSignal signals;
   std::stop_source closing;
   const std::stop_callback on_signal(signals.token(), [&] { closing.request_stop(); });
-  Lines lines(closing);
+  LineOutlet lines(closing);
   const serve::mcp::Bounds bounds;
-  serve::mcp::Conversation conversation(premises, states, lines, {.caller = caller, .version = version, .bounds = bounds});
+  serve::mcp::Conversation conversation(premises, states, lines,
+                                        {.caller = caller, .version = version, .bounds = bounds});
   read_lines(conversation, bounds.message_bytes, closing.get_token());
   conversation.end();
   return exit_code::done;
@@ -133,7 +134,8 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
 }  // namespace
 
 void define_mcp(CommandLine& line) {
-  const Verb verb = line.verb("mcp", "Serve the tools to an agent's client: Model Context Protocol on stdin and stdout");
+  const Verb verb =
+      line.verb("mcp", "Serve the tools to an agent's client: Model Context Protocol on stdin and stdout");
   const auto options = std::make_shared<Options>();
   verb.add_option("--role", options->role, "Whose tools: agent, approver or auditor; the last two need the token")
       .type_name("ROLE")

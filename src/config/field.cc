@@ -258,8 +258,8 @@ std::vector<Field> tool_fields() {
 
 std::vector<Field> all_fields() {
   std::vector<Field> made;
-  for (const auto& part : {policy_fields(), answer_fields(), sandbox_fields(), limit_fields(), tool_fields(),
-                           notification_fields()}) {
+  for (const auto& part :
+       {policy_fields(), answer_fields(), sandbox_fields(), limit_fields(), tool_fields(), notification_fields()}) {
     made.insert(made.end(), part.begin(), part.end());
   }
   return made;

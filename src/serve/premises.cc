@@ -70,10 +70,10 @@ guard::GuardOptions Premises::options_for(const Request& request) const {
 Result<guard::Guard> Premises::guard(const Caller& caller, const Request& request) const {
   guard::Guard guard = TRY(guard::Guard::open(options_for(request), *clock_));
   const SandboxMode mode = guard.settings().agent(request.asker.agent).sandbox.mode.value;
-  const bool on_host =
-      mode == SandboxMode::non_main && is_main_session(request.asker.session, request.asker.agent);
+  const bool on_host = mode == SandboxMode::non_main && is_main_session(request.asker.session, request.asker.agent);
   if (on_host && caller.presence == approve::Presence::none) {
-    return fail(Fault::denied, "the session '{}' runs on the host, which needs a person's presence; use another session",
+    return fail(Fault::denied,
+                "the session '{}' runs on the host, which needs a person's presence; use another session",
                 request.asker.session);
   }
   return guard;

@@ -53,14 +53,15 @@ Json elicitation_for(Way way, const Json& answer, const Settings& settings) {
     if (!page.ends_with('/')) page += '/';
     return {{"mode", "url"}, {"message", message_for(answer)}, {"url", page + id}};
   }
-  return {{"mode", "form"},
-          {"message", message_for(answer)},
-          {"requestedSchema",
-           {{"type", "object"},
-            {"properties",
-             {{"approve",
-               {{"type", "boolean"}, {"title", "Let it run once"}, {"description", "Request " + id}, {"default", false}}}}},
-            {"required", {"approve"}}}}};
+  return {
+      {"mode", "form"},
+      {"message", message_for(answer)},
+      {"requestedSchema",
+       {{"type", "object"},
+        {"properties",
+         {{"approve",
+           {{"type", "boolean"}, {"title", "Let it run once"}, {"description", "Request " + id}, {"default", false}}}}},
+        {"required", {"approve"}}}}};
 }
 
 Reply reply_of(Way way, const Json& result) {
@@ -86,8 +87,7 @@ Result<void> vote(const Premises& premises, const Caller& caller, const std::str
     TRY(guard.reject(id, by, "declined in the client"));
     return {};
   }
-  TRY(guard.approve(
-      id, {.by = by, .presence = approve::Presence::surface, .inside_sandbox = caller.inside_sandbox}));
+  TRY(guard.approve(id, {.by = by, .presence = approve::Presence::surface, .inside_sandbox = caller.inside_sandbox}));
   return {};
 }
 

@@ -22,7 +22,8 @@ constexpr const char* subscription_key = "io.modelcontextprotocol/subscriptionId
 constexpr int list_lasts_ms = 60'000;
 
 constexpr const char* instructions =
-    "Cordon judges shell commands, runs them isolated in the workspace and records them. Run commands with sandbox_exec. "
+    "Cordon judges shell commands, runs them isolated in the workspace and records them. Run commands with "
+    "sandbox_exec. "
     "A command that needs approval is queued and has not run: tell the user what you want to run and why, ask them to "
     "run `sandbox-queue approve <id>`, then call sandbox_exec again with the same arguments. You cannot approve your "
     "own requests. A refused command stays refused; look at `safer` and choose another way.";

@@ -1,5 +1,5 @@
-// One client's conversation in the Model Context Protocol, whatever carries it. Speaks both eras: since 2026-07-28 every
-// request says itself what it needs to be understood; before, `initialize` said it once.
+// One client's conversation in the Model Context Protocol, whatever carries it. Speaks both eras: since 2026-07-28
+// every request says itself what it needs to be understood; before, `initialize` said it once.
 #pragma once
 
 #include <condition_variable>

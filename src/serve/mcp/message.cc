@@ -55,9 +55,7 @@ Shape shape_of(const Json& message) {
   return has_id && (message.contains("result") || message.contains("error")) ? Shape::response : Shape::wrong;
 }
 
-Json response(const Json& id, Json result) {
-  return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}};
-}
+Json response(const Json& id, Json result) { return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}}; }
 
 Json error_response(const Json& id, int code, std::string_view sentence, Json data) {
   Json error = {{"code", code}, {"message", std::string(sentence)}};
@@ -70,8 +68,7 @@ Json notification(std::string_view method, Json params) {
 }
 
 Json request(std::string_view id, std::string_view method, Json params) {
-  return {
-      {"jsonrpc", "2.0"}, {"id", std::string(id)}, {"method", std::string(method)}, {"params", std::move(params)}};
+  return {{"jsonrpc", "2.0"}, {"id", std::string(id)}, {"method", std::string(method)}, {"params", std::move(params)}};
 }
 
 std::string to_line(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }

@@ -26,7 +26,8 @@ Result<Request> request_of(const Premises& premises, const Call& call) {
   Request request = TRY(premises.request(call.caller, text_in(given, "command"), text_in(given, "working_dir")));
   request.require_approval = flag_in(given, "require_approval", false);
   if (given.contains("timeout")) request.wall_ms = static_cast<std::uint64_t>(number_in(given, "timeout", 0));
-  for (const auto& [name, value] : given.value("env", Json::object()).items()) {
+  const Json variables = given.value("env", Json::object());
+  for (const auto& [name, value] : variables.items()) {
     request.environment.emplace_back(name, value.get<std::string>());
   }
   return request;

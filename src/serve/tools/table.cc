@@ -91,7 +91,8 @@ const std::array<Tool, 11> table = {{
     {.name = "sandbox_check",
      .title = "Judge a command",
      .description =
-         "Says how risky a shell command is, why, and what would happen to it: run, wait for a person's approval, or be "
+         "Says how risky a shell command is, why, and what would happen to it: run, wait for a person's approval, or "
+         "be "
          "refused. Nothing runs. Use it before sandbox_exec when you are unsure; `safer` suggests other ways.",
      .arguments = check_arguments,
      .output_schema = check_schema,
@@ -102,7 +103,8 @@ const std::array<Tool, 11> table = {{
     {.name = "sandbox_exec",
      .title = "Run a command in the sandbox",
      .description =
-         "Judges a shell command, runs it isolated in the workspace (no network unless granted, a private home and /tmp) "
+         "Judges a shell command, runs it isolated in the workspace (no network unless granted, a private home and "
+         "/tmp) "
          "and records it. Safe and normal commands run at once. A dangerous one is queued: nothing has run, `queue_id` "
          "names the request; tell the user what you want to run and why, and ask them to run `sandbox-queue approve "
          "<id>`; then call this again with the same arguments. A refused command stays refused: choose another way. "

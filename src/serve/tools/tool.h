@@ -24,7 +24,7 @@ struct Progress {
 
 struct Call {
   const Caller& caller;
-  const Json& arguments;  // checked
+  const Json& arguments;                          // checked
   std::function<void(const Progress&)> progress;  // empty: nobody wants to know
   std::stop_token stop;
   /// How long to stay for a person's answer where the arguments do not say.
@@ -45,7 +45,7 @@ struct Tool {
   std::span<const Argument> arguments;
   Json (*output_schema)();
   Hints hints;
-  std::vector<Role> roles;      // who may use it
+  std::vector<Role> roles;       // who may use it
   std::string_view policy_name;  // the tool of the tool policy that it gives; empty: none
   Result<Json> (*call)(const Premises& premises, const Call& call);
 };
