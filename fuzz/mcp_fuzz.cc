@@ -26,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static const serve::Premises premises({.sources = {.workspace = "/nonexistent/work", .home = "/nonexistent"}}, clock);
   static serve::mcp::RequestStates states("key", clock);
   Checking outlet;
-  serve::mcp::Conversation conversation(premises, states, outlet,
-                                        {.caller = {.principal = {.user = "me"}}, .version = "0", .bounds = {.depth = 32}});
+  serve::mcp::Conversation conversation(
+      premises, states, outlet, {.caller = {.principal = {.user = "me"}}, .version = "0", .bounds = {.depth = 32}});
   for (std::string_view rest(reinterpret_cast<const char*>(bytes), size); !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));

@@ -160,8 +160,8 @@ class Hooks(Case):
         os.symlink(os.path.join(self.work, ".git/hooks"), os.path.join(self.work, "innocent"))
         written = [os.path.join(self.work, name) for name in (".git/hooks/pre-commit", "SANDBOX.md", ".cordon/config.json5", "innocent/pre-commit",
                                                              "x/../SANDBOX.md", ".claude/settings.json")]
-        written += [os.path.join(self.home, name) for name in (".config/cordon/config.json5", ".claude/settings.json", ".bashrc", "elsewhere")]
-        written += [os.path.join(self.state, "allowlist.jsonl"), "/etc/passwd"]
+        written += [os.path.join(self.home, name) for name in (".config/cordon/config.json5", ".claude/settings.json", ".bashrc")]
+        written += [os.path.join(self.state, "allowlist.jsonl"), "/etc/passwd", "/srv/elsewhere"]
         for agent, (tool, key) in WRITE.items():
             for path in written:
                 self.assertEqual(self.decision(agent, self.ask(agent, tool, {key: path})), "deny", (agent, path))

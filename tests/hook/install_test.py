@@ -12,6 +12,11 @@ from case import Case
 FILES = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json", "cursor": ".cursor/hooks.json"}
 
 
+def text(path):
+    with open(path) as file:
+        return file.read()
+
+
 class Install(Case):
     def file(self, agent, root=None):
         with open(os.path.join(root or self.home, FILES[agent])) as file:
@@ -39,9 +44,9 @@ class Install(Case):
         for agent in FILES:
             said = self.install(agent).stdout
             self.assertIn("should know", said)
-            before = open(os.path.join(self.home, FILES[agent])).read()
+            before = text(os.path.join(self.home, FILES[agent]))
             self.install(agent)
-            self.assertEqual(open(os.path.join(self.home, FILES[agent])).read(), before)
+            self.assertEqual(text(os.path.join(self.home, FILES[agent])), before)
             hooks = self.hooks_of(agent)
             self.assertEqual(len(hooks), 4 if agent == "cursor" else 1)
             self.assertTrue(os.path.isabs(hooks[0]["command"].split(" hook ")[0]))
@@ -59,9 +64,9 @@ class Install(Case):
         self.assertEqual(made["model"], "x")
         self.assertEqual(made["hooks"]["PreToolUse"][0]["hooks"][0]["command"], "mine")
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
-        self.assertEqual(open(path + ".before-cordon").read(), theirs)
+        self.assertEqual(text(path + ".before-cordon"), theirs)
         self.install("claude-code", "--uninstall", env=token)
-        self.assertEqual(open(path).read(), theirs)
+        self.assertEqual(text(path), theirs)
         self.assertFalse(os.path.exists(path + ".before-cordon"))
 
     def test_what_changed_since_is_kept_when_it_is_taken_out(self):
@@ -87,10 +92,10 @@ class Install(Case):
     def test_a_file_that_cannot_be_read_is_left_alone(self):
         path = self.put(FILES["gemini"], "{ // a comment\n}")
         self.assertIn("plain JSON", self.install("gemini", expect=1).stderr)
-        self.assertEqual(open(path).read(), "{ // a comment\n}")
+        self.assertEqual(text(path), "{ // a comment\n}")
         path = self.put(FILES["codex"], '{"hooks": [1]}')
         self.assertIn("not known", self.install("codex", expect=1).stderr)
-        self.assertEqual(open(path).read(), '{"hooks": [1]}')
+        self.assertEqual(text(path), '{"hooks": [1]}')
 
     def test_a_link_to_settings_elsewhere_stays_a_link(self):
         real = self.put("dotfiles/settings.json", "{}")
@@ -98,7 +103,7 @@ class Install(Case):
         os.symlink(real, os.path.join(self.home, FILES["claude-code"]))
         self.install("claude-code")
         self.assertTrue(os.path.islink(os.path.join(self.home, FILES["claude-code"])))
-        self.assertIn("hooks", json.load(open(real)))
+        self.assertIn("hooks", json.loads(text(real)))
 
     def test_in_a_project_it_is_the_projects_files(self):
         self.install("claude-code", "--project")

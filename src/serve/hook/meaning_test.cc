@@ -26,7 +26,11 @@ TEST(Meaning, OfEachAgentsTools) {
       {"claude-code", "mcp__cordon__sandbox_exec", R"({})", "", Touch::nothing, {}},
       {"claude-code", "mcp__files__write", R"({"path":"/x"})", "mcp__files__write", Touch::writes, {"/x"}},
       {"codex", "exec_command", R"({"cmd":"ls"})", "exec", Touch::commands, {}},
-      {"codex", "apply_patch", R"({"input":"*** Add File: a\n+x\n*** Move to: b\n"})", "apply_patch", Touch::writes,
+      {"codex",
+       "apply_patch",
+       R"({"input":"*** Add File: a\n+x\n*** Move to: b\n"})",
+       "apply_patch",
+       Touch::writes,
        {"a", "b"}},
       {"gemini", "replace", R"({"file_path":"f"})", "edit", Touch::writes, {"f"}},
       {"gemini", "read_many_files", R"({"paths":["a","b"]})", "read", Touch::reads, {"a", "b"}},
@@ -49,8 +53,8 @@ TEST(Dialect, ABlockIsANoInEveryAgentsWords) {
     const Printed printed = print_blocked(dialect, "broken");
     EXPECT_EQ(printed.exit_code, 2) << dialect.agent;
     EXPECT_NE(printed.err.find("broken"), std::string::npos) << dialect.agent;
-    const bool no = printed.out.find("\"deny\"") != std::string::npos ||
-                    printed.out.find("\"block\":true") != std::string::npos;
+    const bool no =
+        printed.out.find("\"deny\"") != std::string::npos || printed.out.find("\"block\":true") != std::string::npos;
     EXPECT_TRUE(no) << dialect.agent << printed.out;
   }
 }

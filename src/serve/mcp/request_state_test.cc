@@ -14,7 +14,8 @@ class RequestStateTest : public ::testing::Test {
     return digest_of_call(caller(agent), "tools/call", "sandbox_exec", {{"command", command}});
   }
   std::string issue() {
-    return states_.issue({.approval = "cmd_0123456789", .way = "form"}, call("a", "rm x"), std::chrono::minutes(5)).value();
+    return states_.issue({.approval = "cmd_0123456789", .way = "form"}, call("a", "rm x"), std::chrono::minutes(5))
+        .value();
   }
 
   ManualClock clock_{Time{std::chrono::hours(24)}};

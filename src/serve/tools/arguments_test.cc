@@ -28,8 +28,7 @@ std::string complaint(const char* json) {
 
 TEST(Arguments, WhatIsRightIsAccepted) {
   EXPECT_EQ(complaint(R"({"text":"x"})"), "");
-  EXPECT_EQ(complaint(
-                R"({"text":"x","flag":true,"number":10,"choice":"two","texts":{"A":"b"},"object":{"deep":""}})"),
+  EXPECT_EQ(complaint(R"({"text":"x","flag":true,"number":10,"choice":"two","texts":{"A":"b"},"object":{"deep":""}})"),
             "");
 }
 
