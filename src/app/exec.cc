@@ -1,6 +1,7 @@
 // cordon exec: the whole way of one command.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "app/asker.h"
@@ -8,6 +9,7 @@
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "approve/ticket.h"
 #include "base/text.h"
 #include "guard/guard.h"
 
@@ -24,6 +26,7 @@ struct Options {
   std::string wait;
   std::string approval;
   std::string from;
+  std::string ticket;
   bool require_approval = false;
   bool dry_run = false;
   bool no_dry_run = false;
@@ -73,9 +76,31 @@ Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const
   }
 }
 
-Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request) {
+/// A person has said yes in the agent's client, which the settings name as a place for that; the ticket is the proof.
+Result<std::optional<approve::Vote>> take_ticket(const Options& options, const guard::Guard& guard,
+                                                 const Request& request) {
+  const auto& surfaces = guard.settings().approval.surfaces;
+  const bool named = std::any_of(surfaces.begin(), surfaces.end(),
+                                 [&](const Entry& entry) { return entry.value == request.asker.agent; });
+  const Digest subject = approve::ticket_subject(request.text, request.cwd, request.asker.agent);
+  const approve::Tickets tickets(guard.sources().state_dir);
+  const bool good = TRY(tickets.take(options.ticket, subject, SystemClock().now()));
+  if (!named || !good) return fail(Fault::denied, "the ticket is not good (any more) for this command");
+  return std::optional(approve::Vote{.by = request.asker.user + " in " + request.asker.agent,
+                                     .presence = approve::Presence::surface,
+                                     .inside_sandbox = inside_sandbox()});
+}
+
+Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const guard::Guard& guard,
+                                const Request& request) {
   guard::Asking asking;
   asking.approval = options.approval;
+  if (!options.ticket.empty()) {
+    asking.on_the_spot = [&options, &guard, &request](const approve::Entry&) {
+      return take_ticket(options, guard, request);
+    };
+    return asking;
+  }
   if (!options.wait.empty()) {
     asking.wait = longest_wait;
     if (options.wait != "forever") {
@@ -181,7 +206,7 @@ void say(const GlobalOptions& global, const guard::Execution& execution) {
 }
 
 Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
-  const guard::Asking asking = TRY(asking_of(global, options, request));
+  const guard::Asking asking = TRY(asking_of(global, options, guard, request));
   const StopOnSignal stop;
   if (global.json) {
     class QuietIo : public sandbox::CapturedIo {
@@ -268,6 +293,8 @@ void define_exec(CommandLine& line) {
   verb.add_option("--from", options->from, "Set in the commands that a hook hands to its agent")
       .type_name("hook")
       .one_of({"hook"});
+  verb.add_option("--ticket", options->ticket, "Set by a hook whose agent has asked the person in its own window")
+      .type_name("TICKET");
   verb.add_flag("--no-prompt", options->no_prompt, "Never ask here; queue what needs approval");
   verb.add_flag("--detach", options->detach, "Start it, print its id and return (see: cordon ps, logs, stop)");
   verb.add_flag("-i,--stdin", options->input, "Give it this process's standard input");

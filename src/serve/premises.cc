@@ -1,5 +1,6 @@
 #include "serve/premises.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "config/bind.h"
@@ -31,6 +32,11 @@ const char* name_of(Role role) {
       return "auditor";
   }
   return "agent";
+}
+
+bool is_surface(const Settings& settings, const Caller& caller) {
+  return std::ranges::any_of(settings.approval.surfaces,
+                             [&](const Entry& entry) { return entry.value == caller.principal.agent; });
 }
 
 Result<Settings> Premises::settings() const { return TRY(config::load(options_.sources)).settings; }

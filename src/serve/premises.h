@@ -29,6 +29,9 @@ struct Caller {
   bool inside_sandbox = false;
 };
 
+/// Whether the user's own settings name the caller's client as a place where a person approves.
+bool is_surface(const Settings& settings, const Caller& caller);
+
 struct PremisesOptions {
   config::Sources sources;
   std::string cwd;  // where a command begins that names no directory

@@ -126,6 +126,35 @@ class Hooks(Case):
         self.assertEqual(self.run_as_agent(self.rewritten("claude-code", self.shell("claude-code", "rm -rf build"))).returncode, 0)
         self.assertFalse(self.exists("build"))
 
+    def test_a_person_is_asked_in_the_client_only_where_the_settings_name_it(self):
+        path = os.path.join(self.home, ".config/cordon/config.json5")
+        os.makedirs(os.path.dirname(path))
+        with open(path, "w") as file:
+            file.write("{policy: {approverSurfaces: ['claude-code', 'codex', 'gemini', 'openclaw']}}")
+        self.become_approver()
+        os.mkdir(os.path.join(self.work, "build"))
+        for agent in ("codex", "gemini", "openclaw"):
+            self.assertEqual(self.decision(agent, self.shell(agent, "rm -rf build")), "allow", "its client cannot ask")
+        answer = self.shell("claude-code", "rm -rf build")
+        self.assertEqual(self.decision("claude-code", answer), "ask")
+        command = self.rewritten("claude-code", answer)
+        other = command.replace("rm -rf build", "rm -rf other")
+        self.assertEqual(self.run_as_agent(other).returncode, 75)
+        self.assertEqual(self.run_as_agent(command).returncode, 75, "the ticket was tried on another command")
+        command = self.rewritten("claude-code", self.shell("claude-code", "rm -rf build"))
+        with open(path, "w") as file:
+            file.write("{}")
+        self.assertEqual(self.run_as_agent(command).returncode, 75, "the settings name nobody any more")
+        with open(path, "w") as file:
+            file.write("{policy: {approverSurfaces: ['claude-code']}}")
+        command = self.rewritten("claude-code", self.shell("claude-code", "rm -rf build"))
+        self.assertEqual(self.run_as_agent(command).returncode, 0)
+        self.assertFalse(self.exists("build"))
+        self.assertEqual([line["detail"]["presence"] for line in self.records()
+                          if line["kind"] == "approval.decided" and line["status"] == "approved"], ["surface"])
+        os.mkdir(os.path.join(self.work, "build"))
+        self.assertEqual(self.run_as_agent(command).returncode, 75, "a ticket is good once")
+
     def test_cursor_is_told_the_form_that_runs_inside_and_only_that_is_allowed(self):
         answer = self.shell("cursor", "echo hi")
         self.assertEqual(answer["permission"], "deny")
@@ -168,6 +197,9 @@ class Hooks(Case):
         for agent, (tool, key) in READ.items():
             for path in (os.path.join(self.state, "approver.json"), os.path.join(self.home, ".ssh/id_ed25519"), os.path.join(self.work, ".env")):
                 self.assertEqual(self.decision(agent, self.ask(agent, tool, {key: path})), "deny", (agent, path))
+        for path in (self.home, os.path.join(self.home, ".ssh"), "/"):
+            self.assertEqual(self.decision("claude-code", self.ask("claude-code", "Grep", {"pattern": "KEY", "path": path})), "deny", path)
+        self.assertEqual(self.ask("claude-code", "Grep", {"pattern": "KEY"}), {})
         patch = "*** Begin Patch\n*** Update File: src/a.c\n@@\n-x\n+y\n*** Add File: SANDBOX.md\n+Level: full\n*** End Patch"
         self.assertEqual(self.decision("codex", self.ask("codex", "apply_patch", {"command": patch})), "deny")
         self.assertEqual(self.decision("claude-code", self.ask("claude-code", "NewWriter", {"path": os.path.join(self.work, "SANDBOX.md")})), "deny")

@@ -41,10 +41,11 @@ Result<Asked> read_tool_event(const Json& sent) {
 
 Json write_claude_code(const Asked& asked, const Said& said) {
   if (said.kind == Said::Kind::pass) return Json::object();
+  const char* word = said.kind == Said::Kind::allow ? "allow" : said.kind == Said::Kind::ask ? "ask" : "deny";
   Json decision = {{"hookEventName", asked.event.empty() ? "PreToolUse" : asked.event},
-                   {"permissionDecision", said.kind == Said::Kind::allow ? "allow" : "deny"},
+                   {"permissionDecision", word},
                    {"permissionDecisionReason", said.reason}};
-  if (said.kind == Said::Kind::allow && !said.input.is_null()) decision["updatedInput"] = said.input;
+  if (said.kind != Said::Kind::deny && !said.input.is_null()) decision["updatedInput"] = said.input;
   return {{"hookSpecificOutput", std::move(decision)}};
 }
 
@@ -108,11 +109,11 @@ Json write_openclaw(const Asked&, const Said& said) {
 }
 
 constexpr std::array<Dialect, 5> table = {{
-    {"claude-code", true, read_tool_event, write_claude_code},
-    {"codex", true, read_tool_event, write_codex},
-    {"gemini", true, read_tool_event, write_gemini},
-    {"cursor", false, read_cursor, write_cursor},
-    {"openclaw", true, read_openclaw, write_openclaw},
+    {"claude-code", true, true, read_tool_event, write_claude_code},
+    {"codex", true, false, read_tool_event, write_codex},
+    {"gemini", true, false, read_tool_event, write_gemini},
+    {"cursor", false, false, read_cursor, write_cursor},
+    {"openclaw", true, false, read_openclaw, write_openclaw},
 }};
 
 }  // namespace

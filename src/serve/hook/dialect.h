@@ -22,6 +22,7 @@ struct Said {
   enum class Kind {
     pass,   // nothing against it; the agent goes on by its own rules
     allow,  // as it stands in `input`
+    ask,    // the same, once the person at the agent has said yes
     deny,
   };
   Kind kind = Kind::deny;
@@ -40,6 +41,8 @@ struct Dialect {
   std::string_view agent;
   /// Can an answer change what is run? Without that an allowed command is not isolated by the hook.
   bool rewrites;
+  /// Does its client ask a person when told to, and then do what the answer said?
+  bool asks;
   Result<Asked> (*read)(const Json& sent);
   Json (*write)(const Asked& asked, const Said& said);
 };

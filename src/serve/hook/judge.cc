@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "approve/ticket.h"
 #include "base/text.h"
 #include "config/bind.h"
 #include "model/tools.h"
@@ -138,11 +139,25 @@ Result<Said> judge_command(const Dialect& dialect, const Asked& asked, const Pre
     return deny("Commands run inside Cordon, and this agent's hook cannot put them there. Run exactly this instead: " +
                 ours);
   }
+  if (judgement.verdict.action == Action::ask && dialect.asks && is_surface(guard.settings(), caller)) {
+    const Time until = premises.clock().now() + std::chrono::milliseconds(guard.settings().approval.expiry_ms.value);
+    const Digest subject = approve::ticket_subject(request.text, request.cwd, request.asker.agent);
+    const std::string ticket = TRY(approve::Tickets(premises.sources().state_dir).issue(subject, until));
+    return Said{.kind = Said::Kind::ask,
+                .reason = "Cordon asks: " + because(judgement) + ". It runs isolated, once.",
+                .input = with_command(asked.input, inside(options, request, timeout, ticket))};
+  }
   return Said{.kind = Said::Kind::allow,
               .reason = judgement.verdict.action == Action::allow
                             ? "runs isolated, inside Cordon"
                             : "needs a person's approval, for which it is queued: " + because(judgement),
               .input = with_command(asked.input, ours)};
+}
+
+/// A command that does to a path what the tool does.
+const char* command_like(Touch touch) {
+  if (touch == Touch::writes) return "tee -- ";
+  return touch == Touch::searches ? "grep -r x -- " : "cat -- ";
 }
 
 /// What tools do to files, they do outside of any sandbox. The one decision function knows what `cat` and `tee` may.
@@ -166,7 +181,7 @@ Result<Said> judge_file(const Meaning& meaning, const std::string& path, const P
   }
   const guard::Guard guard = TRY(premises.guard(caller, request));
   for (const std::string& one : {whole, real}) {
-    request.text = (writes ? "tee -- " : "cat -- ") + shell_word(one);
+    request.text = command_like(meaning.touch) + shell_word(one);
     const guard::Judgement judgement = guard.judge(request);
     const bool grave = judgement.verdict.action == Action::deny || judgement.analysis.risk >= Risk::dangerous;
     const bool outside = writes && judgement.verdict.action != Action::allow;
@@ -182,12 +197,14 @@ Result<Said> judge_file(const Meaning& meaning, const std::string& path, const P
 
 }  // namespace
 
-std::string inside(const HookOptions& options, const Request& request, std::optional<std::uint64_t> timeout_ms) {
+std::string inside(const HookOptions& options, const Request& request, std::optional<std::uint64_t> timeout_ms,
+                   std::string_view ticket) {
   std::string line = shell_word(options.program) + " exec --from hook --agent " + shell_word(request.asker.agent);
   if (!request.asker.session.empty()) line += " --session " + shell_word(request.asker.session);
   if (!options.state_dir.empty()) line += " --state-dir " + shell_word(options.state_dir);
   line += " --cwd " + shell_word(request.cwd);
   line += fmt::format(" --timeout {}", timeout_ms.value_or(usual_timeout_ms));
+  if (!ticket.empty()) line += " --ticket " + std::string(ticket);
   return line + " -- " + shell_word(request.text);
 }
 

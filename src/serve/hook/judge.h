@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "serve/hook/dialect.h"
 #include "serve/premises.h"
@@ -17,8 +18,9 @@ struct HookOptions {
   bool judge_only = false;
 };
 
-/// The command line that runs `text` inside Cordon as this agent.
-std::string inside(const HookOptions& options, const Request& request, std::optional<std::uint64_t> timeout_ms);
+/// The command line that runs `text` inside Cordon as this agent. With a ticket, a person's yes comes with it.
+std::string inside(const HookOptions& options, const Request& request, std::optional<std::uint64_t> timeout_ms,
+                   std::string_view ticket = {});
 
 Result<Said> judge(const Dialect& dialect, const Asked& asked, const Premises& premises, const Caller& caller,
                    const HookOptions& options);

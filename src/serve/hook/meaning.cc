@@ -17,10 +17,11 @@ struct Row {
 };
 
 // The names of the versions in docs/agents.md. A row of the agent's own comes before one of any agent.
-constexpr std::array<Row, 25> rows = {{
+constexpr std::array<Row, 29> rows = {{
     {"claude-code", "bash", "exec", Touch::commands, ""},
     {"claude-code", "read notebookread", "read", Touch::reads, "file_path notebook_path"},
-    {"claude-code", "glob grep ls", "read", Touch::reads, "path"},
+    {"claude-code", "glob ls", "read", Touch::reads, "path"},
+    {"claude-code", "grep", "read", Touch::searches, "path"},
     {"claude-code", "write", "write", Touch::writes, "file_path"},
     {"claude-code", "edit multiedit notebookedit", "edit", Touch::writes, "file_path notebook_path"},
     {"claude-code", "webfetch", "web_fetch", Touch::nothing, ""},
@@ -33,17 +34,20 @@ constexpr std::array<Row, 25> rows = {{
     {"codex", "bash shell local_shell exec_command shell_command container.exec", "exec", Touch::commands, ""},
     {"codex", "apply_patch", "apply_patch", Touch::writes, "*patch"},
     {"codex", "view_image", "view_image", Touch::reads, "path"},
-    {"codex", "read_file list_dir grep_files", "read", Touch::reads, "file_path dir_path path"},
+    {"codex", "read_file list_dir", "read", Touch::reads, "file_path dir_path path"},
+    {"codex", "grep_files", "read", Touch::searches, "path"},
     {"codex", "update_plan write_stdin request_user_input", "", Touch::nothing, ""},
     {"gemini", "run_shell_command", "exec", Touch::commands, ""},
-    {"gemini", "read_file read_many_files list_directory glob grep_search search_file_content", "read", Touch::reads,
-     "absolute_path file_path path dir_path paths include"},
+    {"gemini", "read_file list_directory glob", "read", Touch::reads, "absolute_path file_path path dir_path"},
+    {"gemini", "grep_search search_file_content read_many_files", "read", Touch::searches,
+     "path dir_path paths include"},
     {"gemini", "write_file", "write", Touch::writes, "file_path"},
     {"gemini", "replace", "edit", Touch::writes, "file_path"},
     {"gemini", "google_web_search", "web_search", Touch::nothing, ""},
     {"cursor", "beforeshellexecution shell", "exec", Touch::commands, ""},
-    {"cursor", "beforereadfile read grep glob ls beforetabfileread", "read", Touch::reads,
+    {"cursor", "beforereadfile beforetabfileread read glob ls", "read", Touch::reads,
      "file_path path target_file target_directory"},
+    {"cursor", "grep", "read", Touch::searches, "path target_directory"},
     {"cursor", "write edit delete strreplace multiedit", "write", Touch::writes, "file_path path target_file"},
     {"openclaw", "exec bash", "exec", Touch::commands, ""},
     {"openclaw", "read ls view_image pdf", "", Touch::reads, "path file_path file"},

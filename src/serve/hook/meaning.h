@@ -13,6 +13,7 @@ enum class Touch {
   nothing,   // no file of the machine
   commands,  // runs a shell command
   reads,
+  searches,  // reads whatever lies below a directory
   writes,
 };
 

@@ -1,18 +1,11 @@
 #include "serve/mcp/approval.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "plan/plan.h"
 
 namespace cordon::serve::mcp {
 
 namespace {
-
-bool is_surface(const Settings& settings, const Caller& caller) {
-  return std::ranges::any_of(settings.approval.surfaces,
-                             [&](const Entry& entry) { return entry.value == caller.principal.agent; });
-}
 
 std::string message_for(const Json& answer) {
   std::string text = "An agent wants to run: " + visible(answer.value("command", std::string()), Lines::keep);
