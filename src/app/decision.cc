@@ -61,14 +61,10 @@ Result<approve::Vote> vote_on(const GlobalOptions& global, const ApproveOptions&
   return vote;
 }
 
-int say_approved(const GlobalOptions& global, const approve::Entry& entry, const char* redeemer,
+int say_approved(const GlobalOptions& global, const approve::Entry& entry, guard::Redeemer redeemer,
                  const std::string& sentence) {
   if (global.json) {
-    Json answer = approve::to_json(entry);
-    answer["success"] = true;
-    answer["message"] = "Command approved";
-    answer["redeemer"] = redeemer;
-    std::cout << to_json_text(answer) << '\n';
+    std::cout << to_json_text(guard::approved_json(entry, redeemer)) << '\n';
   } else if (!global.quiet) {
     std::cout << "Approved " << entry.id << ". " << sentence << '\n';
   }
@@ -95,10 +91,10 @@ Result<int> redeem(const GlobalOptions& global, const ApproveOptions& options, g
                    const approve::Entry& entry) {
   const guard::Redeemer redeemer = guard::redeemer_of(entry);
   if (redeemer == guard::Redeemer::asker_waits) {
-    return say_approved(global, entry, "asker_waits", "The asker is waiting for it and runs it now.");
+    return say_approved(global, entry, guard::Redeemer::asker_waits, "The asker is waiting for it and runs it now.");
   }
   if (redeemer == guard::Redeemer::asker_retries || options.no_run) {
-    return say_approved(global, entry, "asker_retries",
+    return say_approved(global, entry, guard::Redeemer::asker_retries,
                         fmt::format("The asker must ask again (or give --approval {}) before {}.", entry.id,
                                     to_rfc3339(entry.expires_at)));
   }
@@ -147,10 +143,7 @@ Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entr
   guard::Guard guard = TRY(guard_of(global, entry, clock));
   const approve::Entry rejected = TRY(guard.reject(entry.id, by.empty() ? TRY(user_name()) : by, reason));
   if (global.json) {
-    Json answer = approve::to_json(rejected);
-    answer["success"] = true;
-    answer["message"] = "Command rejected";
-    std::cout << to_json_text(answer) << '\n';
+    std::cout << to_json_text(guard::rejected_json(rejected)) << '\n';
   } else if (!global.quiet) {
     std::cout << "Rejected " << entry.id << ".\n";
   }

@@ -19,6 +19,9 @@ void define_all(CommandLine& line) {
   define_init(line);
   define_doctor(line);
   define_approver(line);
+  define_mcp(line);
+  define_hook(line);
+  define_install(line);
   define_version(line);
   define_manual(line);
   define_completion(line);

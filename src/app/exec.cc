@@ -1,6 +1,7 @@
 // cordon exec: the whole way of one command.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "app/asker.h"
@@ -9,6 +10,7 @@
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
+#include "approve/ticket.h"
 #include "base/text.h"
 #include "guard/guard.h"
 
@@ -24,6 +26,8 @@ struct Options {
   std::string require;
   std::string wait;
   std::string approval;
+  std::string from;
+  std::string ticket;
   bool require_approval = false;
   bool dry_run = false;
   bool no_dry_run = false;
@@ -73,9 +77,31 @@ Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const
   }
 }
 
-Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request) {
+/// A person has said yes in the agent's client, which the settings name as a place for that; the ticket is the proof.
+Result<std::optional<approve::Vote>> take_ticket(const Options& options, const guard::Guard& guard,
+                                                 const Request& request) {
+  const auto& surfaces = guard.settings().approval.surfaces;
+  const bool named = std::any_of(surfaces.begin(), surfaces.end(),
+                                 [&](const Entry& entry) { return entry.value == request.asker.agent; });
+  const Digest subject = approve::ticket_subject(request.text, request.cwd, request.asker.agent);
+  const approve::Tickets tickets(guard.sources().state_dir);
+  const bool good = TRY(tickets.take(options.ticket, subject, SystemClock().now()));
+  if (!named || !good) return fail(Fault::denied, "the ticket is not good (any more) for this command");
+  return std::optional(approve::Vote{.by = request.asker.user + " in " + request.asker.agent,
+                                     .presence = approve::Presence::surface,
+                                     .inside_sandbox = inside_sandbox()});
+}
+
+Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const guard::Guard& guard,
+                                const Request& request) {
   guard::Asking asking;
   asking.approval = options.approval;
+  if (!options.ticket.empty()) {
+    asking.on_the_spot = [&options, &guard, &request](const approve::Entry&) {
+      return take_ticket(options, guard, request);
+    };
+    return asking;
+  }
   if (!options.wait.empty()) {
     asking.wait = longest_wait;
     if (options.wait != "forever") {
@@ -111,6 +137,11 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
   request.tty = options.tty;
   request.report_violations = options.violations;
   request.detached = options.detach;
+  // Marks it as an agent's too: nothing that is run for a hook was typed by a person.
+  if (options.from == "hook") {
+    request.asker.surface = options.from;
+    request.asker.is_agent = true;
+  }
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
   if (!options.require.empty()) {
     request.require = level_named(options.require);
@@ -120,27 +151,14 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
   return request;
 }
 
-const char* would(const guard::Execution& execution) {
-  if (!std::holds_alternative<Exited>(execution.report.outcome)) return "block";
-  return execution.judgement.verdict.action == Action::ask ? "queue" : "execute";
-}
-
 /// What would happen; nothing does.
 Result<int> rehearse(const GlobalOptions& global, guard::Guard& guard, const Request& request) {
   Json plan;
   guard::Execution execution = guard.rehearse(request, plan);
-  const char* word = would(execution);
+  const char* word = guard::would(execution);
   const bool refused = std::string_view(word) == "block";
   if (global.json) {
-    Json object = guard::to_json(execution, {});
-    object["success"] = !refused;
-    object["executed"] = false;
-    object["exit_code"] = nullptr;
-    object["isolation"] = nullptr;
-    object["dry_run"] = true;
-    object["would"] = word;
-    object["plan"] = std::move(plan);
-    std::cout << object.dump(2) << '\n';
+    std::cout << guard::rehearsal_json(execution, std::move(plan)).dump(2) << '\n';
   } else {
     std::cout << "would "
               << (refused                             ? "be refused"
@@ -203,7 +221,7 @@ serve::socket::Answer answer_of(const guard::Execution& execution, const guard::
 }
 
 Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
-  const guard::Asking asking = TRY(asking_of(global, options, request));
+  const guard::Asking asking = TRY(asking_of(global, options, guard, request));
   const StopOnSignal stop;
   if (global.json) {
     class QuietIo : public sandbox::CapturedIo {
@@ -301,6 +319,11 @@ void define_exec(CommandLine& line) {
           .type_name("[TIME]")
           .expected(0, 1);
   verb.add_option("--approval", options->approval, "Run by this approval").type_name("ID");
+  verb.add_option("--from", options->from, "Set in the commands that a hook hands to its agent")
+      .type_name("hook")
+      .one_of({"hook"});
+  verb.add_option("--ticket", options->ticket, "Set by a hook whose agent has asked the person in its own window")
+      .type_name("TICKET");
   verb.add_flag("--no-prompt", options->no_prompt, "Never ask here; queue what needs approval");
   verb.add_flag("--detach", options->detach, "Start it, print its id and return (see: cordon ps, logs, stop)");
   verb.add_flag("-i,--stdin", options->input, "Give it this process's standard input");

@@ -112,4 +112,8 @@ class Guard {
 enum class Redeemer { asker_waits, this_process, asker_retries };
 Redeemer redeemer_of(const approve::Entry& entry);
 
+/// The entry with what a person's answer made of it, as every interface shows it.
+Json approved_json(const approve::Entry& entry, Redeemer redeemer);
+Json rejected_json(const approve::Entry& entry);
+
 }  // namespace cordon::guard

@@ -244,6 +244,21 @@ Result<approve::Entry> Guard::reject(std::string_view id, std::string_view by, s
   return state_->reject(id, by, reason);
 }
 
+Json approved_json(const approve::Entry& entry, Redeemer redeemer) {
+  Json answer = approve::to_json(entry);
+  answer["success"] = true;
+  answer["message"] = "Command approved";
+  answer["redeemer"] = redeemer == Redeemer::asker_waits ? "asker_waits" : "asker_retries";
+  return answer;
+}
+
+Json rejected_json(const approve::Entry& entry) {
+  Json answer = approve::to_json(entry);
+  answer["success"] = true;
+  answer["message"] = "Command rejected";
+  return answer;
+}
+
 Result<Execution> Guard::redeem(const approve::Entry& entry, sandbox::Io& io, std::stop_token stop) {
   const Request request = TRY(plan::request_of(entry.request.plan));
   if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was asked for by another user", entry.id);
