@@ -82,7 +82,7 @@ Execution Guard::execute(const Request& request, const Asking& asking, sandbox::
     state_->refuse(request, execution, *std::move(refused));
     return execution;
   }
-  auto plan = state_->freeze(request, execution.judgement);
+  auto plan = state_->freeze(request, execution.judgement, State::Entering::yes);
   if (!plan) return broken(plan.error());
   if (execution.judgement.verdict.action == Action::ask) {
     const auto may_run = state_->ask(request, *plan, asking, execution, stop);
@@ -99,7 +99,7 @@ Execution Guard::rehearse(const Request& request, Json& description) {
     execution.report.outcome = *std::move(refused);
     return execution;
   }
-  const auto plan = state_->freeze(request, execution.judgement);
+  const auto plan = state_->freeze(request, execution.judgement, State::Entering::only_looking);
   if (plan) {
     description = plan::to_json(*plan);
     description.erase("request");
@@ -190,11 +190,13 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
   return std::nullopt;
 }
 
-Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement& judgement) {
+Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement& judgement, Entering entering) {
   const config::Sources& sources = options.sources;
   const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
   const Sessions sessions(sources.state_dir);
-  const Session session = TRY(sessions.enter(Sessions::key_of(request, sandbox.scope.value), request, clock->now()));
+  const std::string key = Sessions::key_of(request, sandbox.scope.value);
+  const Session session =
+      entering == Entering::yes ? TRY(sessions.enter(key, request, clock->now())) : sessions.look(key, request);
   SessionDirectory directory{.path = session.directory};
   add_git_identity(request.home, directory);
   const auto rules = config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets);

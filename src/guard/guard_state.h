@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "guard/guard.h"
+#include "sandbox/preview/store.h"
 
 namespace cordon::guard {
 
@@ -27,7 +28,9 @@ struct Guard::State {
   Result<sandbox::Sandbox*> sandbox(Where where);
 
   Judgement judge(const Request& request) const;
-  Result<plan::Plan> freeze(const Request& request, const Judgement& judgement);
+  enum class Entering { yes, only_looking };
+  /// Looking leaves nothing behind, not even the session's directory.
+  Result<plan::Plan> freeze(const Request& request, const Judgement& judgement, Entering entering);
   /// Why this is not even asked about.
   std::optional<Refused> refusal(const Request& request, const Judgement& judgement) const;
 
@@ -50,7 +53,20 @@ struct Guard::State {
 
   void refuse(const Request& request, Execution& execution, Refused refused);
   void run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
-  void run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
+  enum class RunKind { real, preview, preview_for_approver };
+  void run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop,
+                    RunKind kind = RunKind::real);
+  /// The intent of something that changes the workspace without running anything.
+  struct Change {
+    AuditRecord line;
+    Clearance clearance;
+  };
+  Result<Change> intend_change(const plan::Plan& plan, const Execution& execution, Json detail);
+
+  /// Runs a plan as a preview and reads what it did; keeps it where that is asked for.
+  void preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed, std::stop_token stop);
+  Result<void> commit(const plan::Plan& plan, const sandbox::preview::Preview& preview, Committed& committed);
+  sandbox::preview::Store previews() const { return {options.sources.state_dir, *clock}; }
   /// Tells when the command looks as if it carried secrets out.
   void suspect(const Request& request, const Execution& execution) const;
   void keep_house();
