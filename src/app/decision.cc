@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 
 #include "app/asker.h"
@@ -135,6 +136,13 @@ std::optional<sandbox::preview::Preview> preview_for(const GlobalOptions& global
   if (!directory) return std::nullopt;
   auto preview = sandbox::preview::Store(*directory, clock).find_for_approval(entry.id);
   return preview ? *std::move(preview) : std::nullopt;
+}
+
+bool may_look(const GlobalOptions& global, const PresenceOptions& presence) {
+  if (!global.agent.empty() || inside_sandbox()) return false;
+  if (is_terminal(STDIN_FILENO)) return true;
+  const bool has_token = !presence.token_file.empty() || std::getenv("CORDON_APPROVER_TOKEN") != nullptr;
+  return has_token && prove_presence(global, presence, "").has_value();
 }
 
 int say_committed(const GlobalOptions& global, const guard::Committed& committed) {

@@ -42,6 +42,9 @@ Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entr
 /// The preview that an entry carries, if any.
 std::optional<sandbox::preview::Preview> preview_for(const GlobalOptions& global, const approve::Entry& entry,
                                                      const Clock& clock);
+/// Whether the caller may see what only an approver is to see: a person at a terminal, or the approver's token. Seeing
+/// is not approving: nobody is asked for a passphrase.
+bool may_look(const GlobalOptions& global, const PresenceOptions& presence);
 /// Prints how a commit ended; its exit code.
 int say_committed(const GlobalOptions& global, const guard::Committed& committed);
 

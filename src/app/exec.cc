@@ -152,7 +152,7 @@ void print_preview(const guard::Previewed& previewed, const Request& request) {
   }
   if (would == "block") {
     std::cout << "  " << guard::sentence_of(execution) << '\n';
-  } else if (previewed.for_approver && !execution.approval.empty()) {
+  } else if (previewed.for_approver && !execution.approval.empty() && !previewed.nothing_ran) {
     std::cout << "what it did in a preview is for its approver: sandbox-queue show " << execution.approval << '\n';
   } else if (!previewed.cannot.empty()) {
     std::cout << "cannot preview: " << visible(previewed.cannot, Lines::escape) << '\n';

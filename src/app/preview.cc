@@ -28,9 +28,9 @@ Result<preview::Store> open_store(const GlobalOptions& global, const Clock& cloc
 
 /// What is in the queue is for an approver: others get the names of the previews and no more.
 Result<void> may_see(const GlobalOptions& global, const Options& options, const preview::Preview& kept) {
-  if (kept.approval.empty()) return {};
-  TRY(prove_presence(global, options.presence, "Show what " + kept.id + " did?"));
-  return {};
+  if (kept.approval.empty() || may_look(global, options.presence)) return {};
+  return fail(Fault::denied, "{} is for the approver of {}: look at it at a terminal, or give the approver's token",
+              kept.id, kept.approval);
 }
 
 Result<int> list(const GlobalOptions& global) {
@@ -45,7 +45,8 @@ Result<int> list(const GlobalOptions& global) {
   if (previews.empty() && !global.quiet)
     std::cerr << "No previews are kept. Make one: sandbox-exec --dry-run --keep …\n";
   for (const preview::Preview& kept : previews) {
-    std::cout << kept.id << "  " << distance(kept.created, clock.now()) << "  " << summary(kept.list) << "  "
+    std::cout << kept.id << "  " << distance(kept.created, clock.now()) << "  "
+              << (kept.approval.empty() ? summary(kept.list) : "for the approver of " + kept.approval) << "  "
               << in_one_line(kept.command, 0) << '\n';
   }
   return exit_code::done;

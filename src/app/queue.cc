@@ -108,13 +108,18 @@ Result<int> show(const GlobalOptions& global, const Options& options) {
   const approve::Entry entry = TRY(queue.find(options.id));
   const auto drift = live_drift(global, entry, clock);
   const auto preview = preview_for(global, entry, clock);
+  const bool looks = may_look(global, options.approve.presence);
   if (global.json) {
     Json object = approve::to_json(entry);
     object["changed_since"] = drift;
-    object["preview"] = preview ? sandbox::preview::summary_json(*preview, sandbox::preview::Detail::diffs) : Json();
+    const auto detail = looks ? sandbox::preview::Detail::diffs : sandbox::preview::Detail::names;
+    object["preview"] = preview ? sandbox::preview::summary_json(*preview, detail) : Json();
     std::cout << to_json_text(object) << '\n';
   } else {
-    std::cout << describe(entry, drift, clock.now(), preview);
+    std::cout << describe(entry, drift, clock.now(), looks ? preview : std::nullopt);
+    if (preview && !looks) {
+      std::cout << "Preview      " << preview->id << " (shown at a terminal, or with the approver's token)\n";
+    }
   }
   return exit_code::done;
 }
@@ -231,6 +236,7 @@ void define_queue(CommandLine& line) {
   list_verb.example("sandbox-queue list --status all");
   line.does(list_verb, [&line, options] { return finish(list(line.global(), *options)); });
   const Verb show_verb = with_id(CommandLine::part(verb, "show", "Show everything about one request"), options);
+  add_presence_options(show_verb, options->approve.presence);
   show_verb.example("sandbox-queue show cmd_k3m9x2a7bq4d");
   line.does(show_verb, [&line, options] { return finish(show(line.global(), *options)); });
   define_answers(line, verb, options);

@@ -114,7 +114,8 @@ Result<preview::ChangeList> read_changes(const plan::Plan& plan, PreviewIo& io, 
 void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed,
                            std::stop_token stop) {
   previewed.cannot = why_not(plan);
-  if (!previewed.cannot.empty()) return;
+  previewed.nothing_ran = !previewed.cannot.empty();
+  if (previewed.nothing_ran) return;
   const preview::Store store = previews();
   std::optional<preview::Store::Draft> draft;
   std::vector<std::string> notes;
@@ -225,8 +226,9 @@ Json to_json(const Previewed& previewed) {
                                     : 0;
   object["notes"] = shown ? Json(previewed.preview->list.notes) : Json::array();
   object["preview"] = shown && !previewed.preview->id.empty() ? Json(previewed.preview->id) : Json();
-  object["cannot_preview"] =
-      previewed.cannot.empty() || previewed.for_approver ? Json() : Json("cannot preview: " + previewed.cannot);
+  object["cannot_preview"] = previewed.cannot.empty() || (previewed.for_approver && !previewed.nothing_ran)
+                                 ? Json()
+                                 : Json("cannot preview: " + previewed.cannot);
   object["plan"] = previewed.plan;
   return object;
 }

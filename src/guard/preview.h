@@ -22,6 +22,7 @@ struct Previewed {
   Json plan;
   const char* would = "block";  // "execute", "queue" or "block"
   std::string cannot;           // why there is no preview; empty: there is one
+  bool nothing_ran = false;     // that was known before
   bool for_approver = false;    // it is in the queue entry, and not for who asked
   std::optional<sandbox::preview::Preview> preview;
 };

@@ -76,7 +76,8 @@ PathParts split_path(std::string_view path) {
 }
 
 Result<Fd> open_beneath(const Fd& root, const std::string& path, int flags) {
-  Fd file(open_strictly(root.get(), path.c_str(), flags | O_NONBLOCK));
+  const int patience = (flags & O_PATH) != 0 ? 0 : O_NONBLOCK;
+  Fd file(open_strictly(root.get(), path.c_str(), flags | patience));
   if (file.get() < 0) return fail(fault_of(errno), "open {}: {}", path.empty() ? "." : path, errno_text(errno));
   return file;
 }

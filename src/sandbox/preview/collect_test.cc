@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::Stage;
+namespace fs = std::filesystem;
 
 /// "deleted a", "added b 0644 5" …
 std::vector<std::string> lines_of(const Result<ChangeList>& list) {

@@ -76,7 +76,7 @@ class Committer {
       }
     }
     report.applied = journal_->operations.size();
-    CHECK_OK(leave_stage());
+    CHECK_OK(finish());
     report.end = CommitReport::End::applied;
     return report;
   }
@@ -88,11 +88,12 @@ class Committer {
       CHECK_OK(undo());
       return true;
     }
-    const bool was_staging = journal_->state == Journal::State::staging;
-    CHECK_OK(leave_stage());
-    return was_staging
-               ? Result<bool>(true)
-               : fail(Fault::conflict, "the commit of {} was complete; it cannot be undone any more", preview_.id);
+    if (journal_->state == Journal::State::staging) {
+      CHECK_OK(leave_stage());
+      return true;
+    }
+    CHECK_OK(finish());
+    return fail(Fault::conflict, "the commit of {} was complete; it cannot be undone any more", preview_.id);
   }
 
  private:
@@ -156,11 +157,22 @@ class Committer {
     return fail(Fault::unavailable, "sync the workspace: {}", sys::errno_text(errno));
   }
 
-  /// Removes the stage with what is on it, then the journal.
-  Result<void> leave_stage() {
+  Result<void> remove_stage() {
     CHECK_OK(widen(""));
     CHECK_OK(sys::remove_tree(root_, stage_name(preview_.id)));
-    CHECK_OK(narrow_workspace());
+    return narrow_workspace();
+  }
+
+  /// After the last change: the journal goes with the preview, at once, so that a preview without one was not applied.
+  Result<void> finish() {
+    CHECK_OK(remove_stage());
+    journal_.reset();
+    return store_.remove(preview_.id);
+  }
+
+  /// Removes the stage with what is on it, then the journal: the workspace is as it was.
+  Result<void> leave_stage() {
+    CHECK_OK(remove_stage());
     const std::string path = directory_ + "/journal.json";
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
       return fail(Fault::unavailable, "remove {}: {}", path, sys::errno_text(errno));
@@ -388,7 +400,6 @@ Result<CommitReport> commit(Clearance clearance, const Store& store, const Previ
       report.left_out.push_back(fmt::format("{}: {}", shown(change.path), change.left_out));
     }
   }
-  if (report.end == CommitReport::End::applied) CHECK_OK(store.remove(preview.id));
   return report;
 }
 

@@ -149,16 +149,18 @@ std::string text_of(const Preview& preview, Detail detail) {
 }
 
 Json summary_json(const Preview& preview, Detail detail) {
-  const Counts counts = count(preview.list);
   Json json = {{"id", preview.id},
                {"command", as_text(preview.command)},
                {"workspace", as_text(preview.workspace)},
                {"created_at", to_rfc3339(preview.created)},
                {"expires_at", to_rfc3339(preview.expires)},
-               {"queue_id", preview.approval.empty() ? Json() : Json(preview.approval)},
-               {"digest", preview.list.digest().hex()},
-               {"result", preview.result},
-               {"counts", {{"deleted", counts.deleted}, {"modified", counts.modified}, {"added", counts.added}}}};
+               {"queue_id", preview.approval.empty() ? Json() : Json(preview.approval)}};
+  // What is for an approver is not told by numbers either.
+  if (detail == Detail::names && !preview.approval.empty()) return json;
+  const Counts counts = count(preview.list);
+  json["digest"] = preview.list.digest().hex();
+  json["result"] = preview.result;
+  json["counts"] = {{"deleted", counts.deleted}, {"modified", counts.modified}, {"added", counts.added}};
   if (detail == Detail::names) return json;
   json["stdout"] = as_text(preview.out);
   json["stderr"] = as_text(preview.err);
