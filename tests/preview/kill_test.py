@@ -24,10 +24,21 @@ class Killed(PreviewCase):
             os.makedirs(directory, exist_ok=True)
             with open(os.path.join(directory, f"f{i}"), "w") as file:
                 file.write(f"old {i}\n" * 20)
+        self.write("change.py", """
+import glob, os
+for name in glob.glob('d[0-3]/*'): open(name, 'w').write('new\\n')
+for name in glob.glob('d4/*'): os.unlink(name)
+for i in range(40):
+    os.makedirs(f'n/{i}')
+    open(f'n/{i}/f', 'w').write(str(i))
+os.chmod('d5', 0o700)
+for name in glob.glob('d6/*'): os.chmod(name, 0o600)
+os.symlink('../d0', 'n/link')
+os.rename('d5/f5', 'd5/moved')
+""")
 
     def script(self):
-        return ("for f in d[0-3]/*; do echo new > $f; done; find d4 -type f -delete; for i in $(seq 40); do mkdir -p n/$i; "
-                "echo $i > n/$i/f; done; chmod 700 d5; chmod 600 d6/*; ln -s ../d0 n/link; mv d5/f5 d5/moved")
+        return "python3 change.py"
 
     def start(self, *command):
         return subprocess.Popen(command, cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
@@ -45,7 +56,7 @@ class Killed(PreviewCase):
                 new = self.tree_of_a_direct_run()
             process = self.start("cordon", "preview", "commit", id)
             # The moment is chosen by what is there to be seen, not by a clock.
-            target = choose.choice([None, f".cordon-commit-{id}", "n", "n/40", "d3/f3"])
+            target = choose.choice([None, f".cordon-commit-{id}", "n", "n/39", "d3/f3"])
             self.wait_for(target, process, old, choose.randrange(400))
             process.send_signal(signal.SIGKILL)
             process.wait()
