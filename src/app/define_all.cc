@@ -7,6 +7,7 @@ void define_all(CommandLine& line) {
   define_check(line);
   define_exec(line);
   define_runs(line);
+  define_preview(line);
   define_mass(line);
   define_run(line);
   define_serve(line);

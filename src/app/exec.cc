@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 
 #include "app/asker.h"
@@ -13,6 +14,7 @@
 #include "approve/ticket.h"
 #include "base/text.h"
 #include "guard/guard.h"
+#include "sandbox/preview/describe.h"
 
 namespace cordon::app {
 
@@ -31,6 +33,7 @@ struct Options {
   bool require_approval = false;
   bool dry_run = false;
   bool no_dry_run = false;
+  bool keep = false;
   bool no_prompt = false;
   bool detach = false;
   bool input = false;
@@ -151,32 +154,61 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
   return request;
 }
 
-/// What would happen; nothing does.
-Result<int> rehearse(const GlobalOptions& global, guard::Guard& guard, const Request& request) {
-  Json plan;
-  guard::Execution execution = guard.rehearse(request, plan);
-  const char* word = guard::would(execution);
-  const bool refused = std::string_view(word) == "block";
-  if (global.json) {
-    std::cout << guard::rehearsal_json(execution, std::move(plan)).dump(2) << '\n';
-  } else {
-    std::cout << "would "
-              << (refused                             ? "be refused"
-                  : std::string_view(word) == "queue" ? "wait for approval"
-                                                      : "run")
-              << ": " << visible(request.text, Lines::keep) << '\n';
-    std::cout << "  risk: " << name_of(execution.judgement.verdict.risk) << '\n';
-    for (const std::string& reason : guard::reasons_of(execution.judgement)) {
-      std::cout << "  - " << visible(reason, Lines::escape) << '\n';
-    }
-    for (const Effect& effect : execution.judgement.analysis.effects) {
-      std::cout << "  " << name_of(effect.kind) << ' ' << visible(effect.target, Lines::escape) << '\n';
-    }
-    if (const std::string sentence = guard::sentence_of(execution); !sentence.empty())
-      std::cout << "  " << sentence << '\n';
-    std::cout << "nothing was run or changed\n";
+/// A person may see what a command would do before they decide; whoever cannot prove to be one may not.
+bool shows_presence(const GlobalOptions& global, const Options& options, const guard::Guard& guard,
+                    const Request& request) {
+  if (guard.judge(request).verdict.action != Action::ask) return false;
+  const bool someone_is_here = !request.asker.is_agent && is_terminal(STDERR_FILENO) && !options.no_prompt;
+  const bool has_token =
+      !options.request.presence.token_file.empty() || std::getenv("CORDON_APPROVER_TOKEN") != nullptr;
+  if (!has_token && (!someone_is_here || global.json)) return false;
+  return prove_presence(global, options.request.presence,
+                        "Try out " + visible(request.text, Lines::escape) + " where nothing of it stays?")
+      .has_value();
+}
+
+void print_preview(const guard::Previewed& previewed, const Request& request) {
+  const std::string_view would = previewed.would;
+  const guard::Execution& execution = previewed.execution;
+  std::cout << "would "
+            << (would == "block"   ? "be refused"
+                : would == "queue" ? "wait for approval"
+                                   : "run")
+            << ": " << visible(request.text, Lines::keep) << '\n';
+  std::cout << "  risk: " << name_of(execution.judgement.verdict.risk) << '\n';
+  for (const std::string& reason : guard::reasons_of(execution.judgement)) {
+    std::cout << "  - " << visible(reason, Lines::escape) << '\n';
   }
-  return refused ? exit_code::refused : exit_code::done;
+  for (const Effect& effect : execution.judgement.analysis.effects) {
+    std::cout << "  " << name_of(effect.kind) << ' ' << visible(effect.target, Lines::escape) << '\n';
+  }
+  if (would == "block") {
+    std::cout << "  " << guard::sentence_of(execution) << '\n';
+  } else if (previewed.for_approver && !execution.approval.empty() && !previewed.nothing_ran) {
+    std::cout << "what it did in a preview is for its approver: sandbox-queue show " << execution.approval << '\n';
+  } else if (!previewed.cannot.empty()) {
+    std::cout << "cannot preview: " << visible(previewed.cannot, Lines::escape) << '\n';
+  } else if (previewed.preview) {
+    std::cout << sandbox::preview::text_of(*previewed.preview, sandbox::preview::Detail::diffs);
+  }
+  std::cout << "nothing was changed\n";
+}
+
+/// What would happen, tried out; nothing stays.
+Result<int> preview(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
+  const bool present = shows_presence(global, options, guard, request);
+  const StopOnSignal stop;
+  const guard::Previewed previewed = guard.preview(request, {.keep = options.keep, .present = present}, stop.token());
+  if (global.json) {
+    std::cout << guard::to_json(previewed).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    print_preview(previewed, request);
+  }
+  if (std::string_view(previewed.would) == "block") {
+    return std::holds_alternative<Broken>(previewed.execution.report.outcome) ? exit_code::not_run : exit_code::refused;
+  }
+  const bool missing = options.keep && !previewed.for_approver && !previewed.cannot.empty();
+  return missing ? exit_code::not_run : exit_code::done;
 }
 
 std::string text_of(const Json& json) {
@@ -248,7 +280,7 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
 /// The same by a daemon. Nothing: it is to be done here.
 Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const Options& options,
                                              const Request& request) {
-  if (options.dry_run) return std::optional<int>();
+  if (options.dry_run || options.keep) return std::optional<int>();
   const guard::Asking asking = TRY(asking_of(global, options, request));
   serve::socket::Question question{.verb = serve::socket::Verb::exec, .request = request, .approval = asking.approval};
   if (asking.wait) question.wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(*asking.wait).count();
@@ -268,7 +300,8 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   if (const auto done = TRY(execute_by_daemon(global, options, request))) return *done;
   auto guard = TRY(guard_for(global, request, options.request.presence, clock));
   const bool dry_run = options.dry_run || (guard.settings().approval.dry_run.value && !options.no_dry_run);
-  return dry_run ? rehearse(global, guard, request) : execute(global, options, guard, request);
+  if (options.keep && !dry_run) return fail(Fault::invalid_input, "--keep keeps a preview: give --dry-run too");
+  return dry_run ? preview(global, options, guard, request) : execute(global, options, guard, request);
 }
 
 /// `--wait 'npm test'` and `--wait 30s 'npm test'` are both right: what is no time is the command.
@@ -304,7 +337,9 @@ void define_exec(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)").type_name("TEXT");
   verb.add_flag("-a,--require-approval", options->require_approval, "Ask a person even if the rules allow it");
-  verb.add_flag("-n,--dry-run", options->dry_run, "Say what would happen; run and change nothing");
+  verb.add_flag("-n,--dry-run", options->dry_run,
+                "Try it out where nothing stays: what would happen, and the real changes");
+  verb.add_flag("--keep", options->keep, "Keep the preview, to look at and commit it later (see: cordon preview)");
   verb.add_flag("--no-dry-run", options->no_dry_run, "Run it although the settings make --dry-run the default");
   verb.add_option("--timeout", options->timeout, "End it after this time, e.g. 30s, 5m or 1500 (ms)").type_name("TIME");
   verb.add_option("--cwd", options->request.cwd, "Run it in this directory of the workspace").type_name("DIR");
@@ -333,6 +368,7 @@ void define_exec(CommandLine& line) {
   verb.example("sandbox-exec 'npm test'");
   verb.example("sandbox-exec --json --timeout 5m 'make -j4'");
   verb.example("sandbox-exec --detach 'npm run dev'");
+  verb.example("sandbox-exec --dry-run --keep 'npm run format'");
   verb.exits(exit_code::queued, "not started: waits for approval");
   verb.exits(exit_code::timed_out, "ended by its time limit");
   verb.exits(exit_code::not_run, "could not be run; nothing ran");

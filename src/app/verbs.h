@@ -8,6 +8,7 @@ namespace cordon::app {
 void define_check(CommandLine& line);
 void define_exec(CommandLine& line);
 void define_runs(CommandLine& line);
+void define_preview(CommandLine& line);
 void define_mass(CommandLine& line);
 void define_run(CommandLine& line);
 void define_serve(CommandLine& line);

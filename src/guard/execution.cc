@@ -105,24 +105,6 @@ Json to_json(const Execution& execution, const Output& output) {
   return object;
 }
 
-const char* would(const Execution& execution) {
-  if (!std::holds_alternative<Exited>(execution.report.outcome)) return "block";
-  return execution.judgement.verdict.action == Action::ask ? "queue" : "execute";
-}
-
-Json rehearsal_json(const Execution& execution, Json plan) {
-  const char* word = would(execution);
-  Json object = to_json(execution, {});
-  object["success"] = std::string_view(word) != "block";
-  object["executed"] = false;
-  object["exit_code"] = nullptr;
-  object["isolation"] = nullptr;
-  object["dry_run"] = true;
-  object["would"] = word;
-  object["plan"] = std::move(plan);
-  return object;
-}
-
 int exit_code_of(const Execution& execution) {
   return std::visit(
       Match{[](const Exited& exited) { return exited.code; },

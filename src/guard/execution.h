@@ -41,9 +41,6 @@ struct Output {
 
 /// The exec object of the interfaces page.
 Json to_json(const Execution& execution, const Output& output);
-/// The same object for a rehearsal: nothing ran. Adds dry_run, would ("execute", "queue" or "block") and the plan.
-Json rehearsal_json(const Execution& execution, Json plan);
-const char* would(const Execution& execution);
 /// The command's own exit code, or 124 timed out, 125 could not be run, 126 refused, 75 waits for approval.
 int exit_code_of(const Execution& execution);
 /// One sentence for a person; empty when the command ran to its end.

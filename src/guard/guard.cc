@@ -99,7 +99,7 @@ bool Guard::State::clear(const Request& request, const Asking& asking, plan::Pla
     refuse(request, execution, *std::move(refused));
     return false;
   }
-  auto frozen = freeze(request, execution.judgement);
+  auto frozen = freeze(request, execution.judgement, Entering::yes);
   if (!frozen) return broken(frozen.error());
   plan = *std::move(frozen);
   if (execution.judgement.verdict.action != Action::ask) return true;
@@ -114,7 +114,7 @@ Execution Guard::rehearse(const Request& request, Json& description) {
     execution.report.outcome = *std::move(refused);
     return execution;
   }
-  const auto plan = state_->freeze(request, execution.judgement);
+  const auto plan = state_->freeze(request, execution.judgement, State::Entering::only_looking);
   if (plan) {
     description = plan::to_json(*plan);
     description.erase("request");
@@ -214,14 +214,15 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
   return std::nullopt;
 }
 
-Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement& judgement) {
+Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement& judgement, Entering entering) {
   const config::Sources& sources = options.sources;
   const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
   SessionDirectory directory;
   if (!request.snippet) {
     const Sessions sessions(sources.state_dir);
-    directory.path =
-        TRY(sessions.enter(Sessions::key_of(request, sandbox.scope.value), request, clock->now())).directory;
+    const std::string key = Sessions::key_of(request, sandbox.scope.value);
+    directory.path = entering == Entering::yes ? TRY(sessions.enter(key, request, clock->now())).directory
+                                               : sessions.look(key, request).directory;
     add_git_identity(request.home, directory);
   }
   const auto rules = config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets);

@@ -17,6 +17,7 @@
 #include "code/runtime.h"
 #include "config/load.h"
 #include "guard/execution.h"
+#include "guard/preview.h"
 #include "guard/session.h"
 #include "model/request.h"
 #include "plan/freeze.h"
@@ -92,6 +93,15 @@ class Guard {
   CodeExecution run_code(Request request, const Asking& asking, const CodeStreams& streams, std::stop_token stop);
   /// The same up to the record: what would happen, and nothing does.
   Execution rehearse(const Request& request, Json& plan);
+  /// What would happen, tried out where nothing stays: a run of its own, with its own record.
+  Previewed preview(const Request& request, const PreviewOptions& options, std::stop_token stop);
+
+  /// Does for real what a kept preview did, after the approval that the command itself would need. A commit that was
+  /// cut off is gone on with.
+  Result<Committed> commit(std::string_view id, const Asking& asking, std::stop_token stop);
+  /// Drops a kept preview; a commit of it that was cut off is undone first.
+  Result<Discarded> discard(std::string_view id);
+  sandbox::preview::Store previews() const;
 
   /// A person's answers. Recorded.
   Result<approve::Entry> approve(std::string_view id, const approve::Vote& vote);

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "guard/guard.h"
+#include "sandbox/preview/store.h"
 
 namespace cordon::guard {
 
@@ -30,7 +31,9 @@ struct Guard::State {
   Result<sandbox::Sandbox*> sandbox(Where where);
 
   Judgement judge(const Request& request) const;
-  Result<plan::Plan> freeze(const Request& request, const Judgement& judgement);
+  enum class Entering { yes, only_looking };
+  /// Looking leaves nothing behind, not even the session's directory.
+  Result<plan::Plan> freeze(const Request& request, const Judgement& judgement, Entering entering);
   /// Code is run by the runner.
   Result<void> add_runner(plan::Plan& plan);
   /// Why this is not even asked about.
@@ -58,7 +61,8 @@ struct Guard::State {
   bool clear(const Request& request, const Asking& asking, plan::Plan& plan, Execution& execution,
              const std::stop_token& stop);
   void run(const plan::Plan& plan, Execution& execution, const Deed& deed);
-  void run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed);
+  enum class RunKind { real, preview, preview_for_approver };
+  void run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed, RunKind kind = RunKind::real);
   /// Runs a plan's program as it is.
   static Deed plain_deed(sandbox::Io& io, std::stop_token stop);
   Result<std::shared_ptr<const code::Runtime>> runtime();
@@ -66,6 +70,17 @@ struct Guard::State {
                                code::RunContext context);
   code::CodeResult call_live_session(const plan::Plan& plan, const code::CodeRequest& code, Clearance clearance,
                                      const code::RunContext& context);
+  /// The intent of something that changes the workspace without running anything.
+  struct Change {
+    AuditRecord line;
+    Clearance clearance;
+  };
+  Result<Change> intend_change(const plan::Plan& plan, const Execution& execution, Json detail);
+
+  /// Runs a plan as a preview and reads what it did; keeps it where that is asked for.
+  void preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed, std::stop_token stop);
+  Result<void> commit(const plan::Plan& plan, const sandbox::preview::Preview& preview, Committed& committed);
+  sandbox::preview::Store previews() const { return {options.sources.state_dir, *clock}; }
   /// Tells when the command looks as if it carried secrets out.
   void suspect(const Request& request, const Execution& execution) const;
   void keep_house();

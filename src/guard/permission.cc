@@ -52,7 +52,7 @@ Result<plan::Plan> Guard::State::freeze_again(const Request& request, Execution&
   CHECK_OK(reload());
   execution.judgement = judge(request);
   if (const auto refused = refusal(request, execution.judgement)) return fail(Fault::denied, "{}", refused->reason);
-  return freeze(request, execution.judgement);
+  return freeze(request, execution.judgement, Entering::yes);
 }
 
 Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const Asking& asking, Execution& execution,
@@ -75,6 +75,10 @@ Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const A
   } else {
     entry = TRY(submit(request, plan, execution));
     if (!entry) return false;
+    // A dry run may have asked before; this is the request itself.
+    if (const auto earlier = previews().find_for_approval(entry->id); earlier && *earlier) {
+      previews().set_earnest((*earlier)->id);
+    }
   }
   const bool declined = !TRY(answer(request, *entry, asking, execution, stop));
   if (declined) return false;

@@ -18,6 +18,7 @@ class RecordingIo : public sandbox::Io {
     caller_.output(stream, bytes);
   }
   void started() override { caller_.started(); }
+  void left(sys::Fd memory) override { caller_.left(std::move(memory)); }
   std::optional<int> input_descriptor() override { return caller_.input_descriptor(); }
   std::string_view input_text() override { return caller_.input_text(); }
   WindowSize window_size() override { return caller_.window_size(); }
@@ -170,7 +171,7 @@ void Guard::State::suspect(const Request& request, const Execution& execution) c
   }
 }
 
-void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed) {
+void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed, RunKind kind) {
   const Request& request = plan.request;
   auto place = sandbox(plan.where);
   if (!place) {
@@ -182,6 +183,7 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
   line.approval = execution.approval;
   line.detail = intent_detail(plan);
   if (request.snippet) line.detail["findings"] = findings_of(execution.judgement);
+  if (kind != RunKind::real) line.detail["preview"] = true;
   const auto id = random_bytes(12);
   if (!id) {
     execution.report.outcome = Broken{id.error()};
@@ -208,13 +210,32 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
     line.kind = RecordKind::outcome;
     line.status = status_of(execution.report.outcome);
     if (const auto* exited = std::get_if<Exited>(&execution.report.outcome)) line.exit = exited->code;
-    line.output = std::move(output);
     line.detail = outcome_detail(execution.report);
+    if (kind != RunKind::real) {
+      line.detail["preview"] = true;
+      line.detail["ended"] = line.status;
+      line.status = "previewed";
+    }
+    // What only an approver is to see is not in a log that others may be shown.
+    if (kind != RunKind::preview_for_approver) line.output = std::move(output);
     if (const auto concluded = (*book)->conclude(std::move(line)); !concluded) {
       execution.alerts.push_back("the outcome could not be recorded: " + concluded.error().sentence);
       alarm(Alert::Kind::audit_trouble, request, concluded.error().sentence);
     }
   }
+}
+
+Result<Guard::State::Change> Guard::State::intend_change(const plan::Plan& plan, const Execution& execution,
+                                                         Json detail) {
+  AuditRecord line = record(RecordKind::intent, plan.request, execution.judgement);
+  line.plan = plan.digest();
+  line.approval = execution.approval;
+  line.detail = std::move(detail);
+  line.request = "run_" + to_hex(TRY(random_bytes(12)));
+  audit::Log* book = TRY(log());
+  Clearance clearance = TRY(book->intend(line, plan.profile));
+  line.kind = RecordKind::outcome;
+  return Change{std::move(line), std::move(clearance)};
 }
 
 /// Once a day: what is older than the settings say goes.

@@ -46,6 +46,8 @@ struct Workspace {
   std::string path;  // absolute, resolved; empty with `none`
   WorkspaceAccess access = WorkspaceAccess::none;
   std::string upper;  // overlay: where changes are kept; empty: in memory, gone with the run
+  /// Overlay in memory: what the run left there is handed to `Io::left` before it goes.
+  bool handed_over = false;
 
   /// Read-only inside a writable workspace, relative to `path`. What does not exist is held by a placeholder.
   std::vector<std::string> protected_paths;
@@ -87,6 +89,8 @@ struct SessionDirectory {
   std::string home;
   std::string git_name;  // for the generated ~/.gitconfig
   std::string git_email;
+  /// Its files are seen as they are, and what a run does to them goes with the run.
+  bool throwaway = false;
 };
 
 enum class Input {

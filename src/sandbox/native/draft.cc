@@ -44,6 +44,11 @@ bool absolute(const std::string& path) {
   return path.size() > 1 && path.front() == '/' && path.find("/../") == std::string::npos;
 }
 
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 class Drafter {
  public:
   Drafter(const Profile& profile, const Machine& machine, const Ladder& ladder)
@@ -107,13 +112,18 @@ class Drafter {
     plan_.scratch_options = "mode=0755";
     if (limits.disk_bytes) plan_.scratch_options += fmt::format(",size={}", limits.disk_bytes);
     if (limits.inodes) plan_.scratch_options += fmt::format(",nr_inodes={}", limits.inodes);
-    if (profile_.session.path.empty()) {
+    // A session that has no files yet gets none for the sake of a throwaway view of them.
+    const bool nothing_there = profile_.session.throwaway && (!is_directory(profile_.session.path + "/home") ||
+                                                              !is_directory(profile_.session.path + "/tmp"));
+    plan_.session_throwaway = profile_.session.throwaway;
+    if (profile_.session.path.empty() || nothing_there) {
       plan_.gitconfig = gitconfig_for(profile_.session, profile_.workspace.path);
       return {};
     }
     // Level L4 started by root: the one it becomes has no way to directories that are root's own.
     if (!plan_.ladder.namespaces && plan_.started_by_root) return {};
-    auto directories = TRY(prepare_session(profile_.session, profile_.workspace.path));
+    SessionDirectories directories{profile_.session.path + "/home", profile_.session.path + "/tmp"};
+    if (!plan_.session_throwaway) directories = TRY(prepare_session(profile_.session, profile_.workspace.path));
     plan_.home_source = without_slash(directories.home);
     plan_.tmp_source = without_slash(directories.temporary);
     if (!plan_.ladder.namespaces) {
@@ -142,6 +152,7 @@ class Drafter {
     plan_.trees.push_back(std::move(tree));
     plan_.has_workspace = true;
     plan_.overlay = workspace.access == WorkspaceAccess::overlay;
+    plan_.overlay_handed_over = plan_.overlay && workspace.handed_over;
     if (plan_.overlay && !workspace.upper.empty()) {
       CHECK_OK(prepare_layers(workspace.upper));
       plan_.overlay_upper = without_slash(workspace.upper);
@@ -150,6 +161,8 @@ class Drafter {
     if (workspace.access == WorkspaceAccess::rw && !plan_.weakened.protected_paths()) {
       draft_->placeholders.emplace(TRY(PlaceholderHold::take(workspace, machine_.state_directory)));
       plan_.protected_paths = draft_->placeholders->paths();
+    } else if (workspace.access == WorkspaceAccess::overlay) {
+      plan_.protected_paths = TRY(protected_in_overlay(workspace));
     } else if (!workspace.hidden_paths.empty()) {
       Workspace hidden_only = workspace;
       hidden_only.protected_paths.clear();

@@ -236,6 +236,7 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   Io& streams = violations ? static_cast<Io&>(remembered) : io;
   Monitor(profile, *slot->launched, slot->cgroup.get(), streams, std::move(stop)).watch(report);
   if (violations) report.violations = violations->finish(remembered.text());
+  if (slot->launched->memory) io.left(std::move(*slot->launched->memory));
   if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
   collector.take(std::move(slot->launched), std::move(slot->cgroup));
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);

@@ -110,7 +110,7 @@ Result<PlaceholderHold> PlaceholderHold::take(const Workspace& workspace, const 
     if (!exists || (journal && journal->holds(placeholder.path))) held.push_back(placeholder);
     if (!exists) missing.push_back({std::move(parent), parts.name, placeholder});
     const bool directory = exists ? S_ISDIR(status.st_mode) : wants_directory;
-    result.paths_.push_back({ancestors_of(*path), *path, hidden, directory});
+    result.paths_.push_back({ancestors_of(*path), *path, hidden, directory, false});
     return {};
   };
   for (const std::string& path : workspace.protected_paths) CHECK_OK(protect(path, false));
@@ -161,6 +161,28 @@ std::vector<Quarantined> PlaceholderHold::release() {
   }
   watched_.clear();
   return moved;
+}
+
+Result<std::vector<ProtectedPath>> protected_in_overlay(const Workspace& workspace) {
+  std::vector<ProtectedPath> paths;
+  sys::Fd root(::open(workspace.path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (root.get() < 0) return fail(Fault::invalid_input, "workspace {}: {}", workspace.path, std::strerror(errno));
+  auto protect = [&](const std::string& given, bool hidden) -> Result<void> {
+    const auto path = tidy(given);
+    if (!path) return fail(Fault::invalid_input, "protected path '{}' is not inside the workspace", given);
+    const Split parts = split(*path);
+    const sys::Fd parent = open_strictly(root.get(), parts.parent, O_PATH | O_DIRECTORY);
+    struct stat status {};
+    if (parent.get() < 0) return {};
+    const bool exists = ::fstatat(parent.get(), parts.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if ((hidden && !exists) || (exists && S_ISLNK(status.st_mode))) return {};
+    const bool directory = exists ? S_ISDIR(status.st_mode) : given.ends_with('/');
+    paths.push_back({ancestors_of(*path), *path, hidden, directory, !exists});
+    return {};
+  };
+  for (const std::string& path : workspace.protected_paths) CHECK_OK(protect(path, false));
+  for (const std::string& path : workspace.hidden_paths) CHECK_OK(protect(path, true));
+  return paths;
 }
 
 void sweep_placeholders(const std::string& state_directory) {

@@ -43,6 +43,10 @@ class PlaceholderHold {
   std::vector<Watched> watched_;
 };
 
+/// The same for an overlay of the workspace, where nothing is made on the host: what is missing is made by the sandbox
+/// in its own upper layer. What cannot be covered (a link, a path whose directory is missing) is left out.
+Result<std::vector<ProtectedPath>> protected_in_overlay(const Workspace& workspace);
+
 /// Sweeps what runs that were killed left behind. Called at start.
 void sweep_placeholders(const std::string& state_directory);
 

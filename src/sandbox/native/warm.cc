@@ -7,7 +7,8 @@
 namespace cordon::sandbox::native {
 
 std::optional<std::string> slot_key(const Profile& profile) {
-  if (profile.tty || profile.workspace.access == WorkspaceAccess::overlay) return std::nullopt;
+  if (profile.tty || profile.session.throwaway || profile.workspace.access == WorkspaceAccess::overlay)
+    return std::nullopt;
   if (!profile.workspace.protected_paths.empty() || !profile.workspace.hidden_paths.empty()) return std::nullopt;
   const Limits& limits = profile.limits;
   Json key = {profile.workspace.path,

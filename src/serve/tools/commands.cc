@@ -39,9 +39,7 @@ Result<Json> execute_command(const Premises& premises, const Call& call) {
   const Request request = TRY(request_of(premises, call));
   guard::Guard guard = TRY(premises.guard(call.caller, request));
   if (flag_in(call.arguments, "dry_run", guard.settings().approval.dry_run.value)) {
-    Json plan;
-    const guard::Execution execution = guard.rehearse(request, plan);
-    return guard::rehearsal_json(execution, std::move(plan));
+    return guard::to_json(guard.preview(request, {}, call.stop));
   }
   ReportingIo io(call);
   guard::Asking asking;
