@@ -78,8 +78,16 @@ struct LaunchRequest {
 /// Returns as soon as the child exists; until it is ready, blueprint and result stay where they are.
 Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTrouble& trouble);
 
+/// What one program is started with.
+struct Command {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::string cwd;
+  std::vector<std::string> places;  // see orders.h
+  std::uint32_t flags = 0;
+};
+
 /// The message that starts the program.
-std::string encode_orders(const Profile& profile, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& environment, const std::string& cwd, std::uint32_t flags);
+std::string encode_orders(const Profile& profile, const Command& command);
 
 }  // namespace cordon::sandbox::native

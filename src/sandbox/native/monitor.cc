@@ -68,6 +68,8 @@ Error failure_of(const Report& report, const Profile& profile) {
       return {Fault::conflict, fmt::format("{} is not the file that was planned: it changed since", program)};
     case FailedAt::exec:
       return {Fault::invalid_input, fmt::format("{}: cannot be executed: {}", program, reason)};
+    case FailedAt::place_differs:
+      return {Fault::conflict, "what is mounted in the sandbox is not what was planned: a path changed meanwhile"};
     case FailedAt::fork:
       return {Fault::unavailable, fmt::format("no process could be started in the sandbox: {}", reason)};
   }
@@ -243,6 +245,7 @@ void Monitor::check_disk_and_memory(const CgroupReading& reading) {
   const bool need_count = limits.pids && !reading.processes_peak;
   const bool need_cpu = limits.cpu_ms && !reading.cpu_us;
   if (!need_memory && !need_count && !need_cpu) return;
+  if (launched_.pid <= 0) return;  // an engine's, somewhere else
   const auto processes = process_tree(launched_.pid);
   if (need_cpu && cpu_ms(processes) >= limits.cpu_ms) {
     end_because(Why::timeout, fmt::format("used more than {} ms of processor time (limit: CPU)", limits.cpu_ms));
