@@ -8,6 +8,7 @@ void define_all(CommandLine& line) {
   define_exec(line);
   define_runs(line);
   define_mass(line);
+  define_image(line);
   define_explain(line);
   define_audit(line);
   define_queue(line);

@@ -9,6 +9,7 @@ void define_check(CommandLine& line);
 void define_exec(CommandLine& line);
 void define_runs(CommandLine& line);
 void define_mass(CommandLine& line);
+void define_image(CommandLine& line);
 void define_explain(CommandLine& line);
 void define_audit(CommandLine& line);
 void define_queue(CommandLine& line);

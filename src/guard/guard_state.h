@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "guard/backend.h"
 #include "guard/guard.h"
 
 namespace cordon::guard {
@@ -24,7 +25,9 @@ struct Guard::State {
   Result<void> reload();
   Result<audit::Log*> log();
   Result<approve::Queue*> queue();
-  Result<sandbox::Sandbox*> sandbox(Where where);
+  /// What isolates this request, as the settings and the request say.
+  Result<Isolator> isolator(const Request& request);
+  Result<sandbox::Sandbox*> sandbox(Where where, const std::string& backend);
 
   Judgement judge(const Request& request) const;
   Result<plan::Plan> freeze(const Request& request, const Judgement& judgement);
@@ -62,8 +65,8 @@ struct Guard::State {
   Result<void> record_expired();
 
  private:
-  std::shared_ptr<sandbox::Sandbox> sandbox_;
-  std::shared_ptr<sandbox::Sandbox> host_;
+  /// Opened when first needed, by name.
+  std::map<std::string, std::shared_ptr<sandbox::Sandbox>, std::less<>> sandboxes_;
 };
 
 }  // namespace cordon::guard

@@ -15,6 +15,7 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "sandbox/docker/docker.h"
 #include "sandbox/native/doctor.h"
 #include "sandbox/native/native.h"
 #include "sandbox/oci/oci.h"
@@ -27,7 +28,7 @@ namespace {
 using sandbox::native::Options;
 
 const char* usage_text =
-    "sandbox_run [--backend native|runc|crun|gvisor|docker] [--workspace DIR --access none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
+    "sandbox_run [--backend native|runc|crun|gvisor|docker] [--socket S] [--image ID] [--workspace DIR --access none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
     "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
     "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
@@ -50,6 +51,7 @@ struct Arguments {
   Profile profile;
   Options options;
   std::string backend = "native";
+  std::string socket = "/run/docker.sock";
   std::string stdin_text;
   bool stdin_inherit = false;
   bool raw = false;
@@ -119,6 +121,8 @@ Arguments parse(int argc, char** argv) {
   auto number = [](const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); };
   const std::map<std::string, std::function<void(const std::string&)>> with_value = {
       {"--backend", [&](auto& v) { arguments.backend = v; }},
+      {"--socket", [&](auto& v) { arguments.socket = v; }},
+      {"--image", [&](auto& v) { profile.image = v; }},
       {"--workspace", [&](auto& v) { profile.workspace.path = v; }},
       {"--access", [&](auto& v) { profile.workspace.access = parse_access(v); }},
       {"--upper", [&](auto& v) { profile.workspace.upper = v; }},
@@ -267,6 +271,7 @@ Result<std::unique_ptr<sandbox::Sandbox>> open_backend(const Arguments& argument
   for (auto runtime : {sandbox::oci::Runtime::runc, sandbox::oci::Runtime::crun, sandbox::oci::Runtime::gvisor}) {
     if (arguments.backend == sandbox::oci::name_of(runtime)) return TRY(sandbox::oci::OciSandbox::open(runtime, state));
   }
+  if (arguments.backend == "docker") return TRY(sandbox::docker::DockerSandbox::open({state, {arguments.socket}}));
   if (arguments.backend != "native") usage("unknown backend " + arguments.backend);
   auto native = TRY(sandbox::native::NativeSandbox::open(arguments.options));
   if (arguments.warm > 0) {

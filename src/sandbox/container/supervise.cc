@@ -7,6 +7,7 @@ namespace cordon::sandbox::container {
 Result<void> take_call(Stage& stage, int ended, native::Launched& launched) {
   launched.control = TRY(stage.wait_for_init(patience_with_start, ended));
   launched.ours_to_reap = false;
+  launched.streams_lag = true;
   const auto message = TRY(launched.receive());
   if (!message || message->report.kind != native::ReportKind::ready) {
     return fail(Fault::internal, "pid 1 of the container did not come up");

@@ -24,7 +24,7 @@ struct Called {
 Result<void> take_call(Stage& stage, int ended, native::Launched& launched);
 
 /// Gives the orders and watches until nothing of the program is left. Fills in outcome, usage, truncation and what was
-/// quarantined. Afterwards pid 1 leaves as soon as the control socket is closed.
+/// quarantined. Pid 1 has been let go then.
 void supervise(Layout& layout, Called& called, Io& io, std::stop_token stop, RunReport& report);
 
 /// The outcome of a run that did not come to pass.

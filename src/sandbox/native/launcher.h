@@ -48,6 +48,7 @@ class Launched {
   ChildNotes notes;
   bool ours_to_reap = true;       // false: a zygote's child
   bool own_pid_namespace = true;  // its end is the end of all
+  bool streams_lag = false;       // a container's: carried by somebody else, who closes them once pid 1 is gone
   std::uint64_t cpu_us = 0;       // of all that were in it; known after reap
   std::uint64_t peak_rss_bytes = 0;
 

@@ -48,7 +48,6 @@ class OciSandbox::Run {
       return started;
     }
     container::supervise(layout, called, io, std::move(stop), report);
-    called.launched.control.reset();
     if (!process.wait(patience_with_end)) {
       owner_.remove(stage.id());
       process.kill();
