@@ -34,9 +34,18 @@ ContainerGroup::ContainerGroup(int pid, std::function<void()> kill) : kill_(std:
   }
   // A hybrid layout: version 2 is there for its names alone.
   if (paths_.size() > 1) paths_.erase("");
+  before_ = counted();
 }
 
 native::CgroupReading ContainerGroup::read() const {
+  native::CgroupReading reading = counted();
+  reading.oom_kills -= std::min(before_.oom_kills, reading.oom_kills);
+  reading.forks_refused -= std::min(before_.forks_refused, reading.forks_refused);
+  if (reading.cpu_us) *reading.cpu_us -= std::min(before_.cpu_us.value_or(0), *reading.cpu_us);
+  return reading;
+}
+
+native::CgroupReading ContainerGroup::counted() const {
   using native::read_keyed;
   using native::read_number;
   native::CgroupReading reading;

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "sandbox/docker/engine.h"
+#include "sandbox/docker/kept.h"
 #include "sandbox/sandbox.h"
 
 namespace cordon::sandbox::docker {
@@ -22,6 +23,9 @@ class DockerSandbox : public Sandbox {
   static Result<std::unique_ptr<DockerSandbox>> open(Options options);
 
   const Engine& engine() const { return engine_; }
+  /// Those that are kept between runs, of this state directory.
+  Result<std::vector<Kept>> kept() const;
+  Result<void> end(const Kept& kept) const;
   RunReport run(Clearance clearance, Io& io, std::stop_token stop) override;
 
  private:

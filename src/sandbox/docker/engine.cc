@@ -58,6 +58,15 @@ bool flag(const Json& json, const char* key) {
   return json.is_object() && json.contains(key) && json[key].is_boolean() && json[key].get<bool>();
 }
 
+std::map<std::string, std::string> labels_in(const Json& json) {
+  std::map<std::string, std::string> labels;
+  if (!json.is_object()) return labels;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) labels[name] = value;
+  }
+  return labels;
+}
+
 }  // namespace
 
 std::vector<std::string> usual_sockets(const std::vector<std::string>& named) {
@@ -167,7 +176,14 @@ Result<std::optional<ContainerState>> Engine::inspect(const std::string& id) con
     return fail(Fault::unavailable, "the container engine's answer has no State");
   }
   const Json& state = json["State"];
-  ContainerState result{.running = flag(state, "Running"), .pid = 0, .out_of_memory = flag(state, "OOMKilled")};
+  ContainerState result{.id = TRY(id_in(answer, "Id")),
+                        .labels = {},
+                        .running = flag(state, "Running"),
+                        .pid = 0,
+                        .out_of_memory = flag(state, "OOMKilled")};
+  if (json.contains("Config") && json["Config"].is_object() && json["Config"].contains("Labels")) {
+    result.labels = labels_in(json["Config"]["Labels"]);
+  }
   if (state.is_object() && state.contains("Pid") && state["Pid"].is_number_integer()) {
     const auto pid = state["Pid"].get<std::int64_t>();
     result.pid = pid > 0 && pid < (1 << 30) ? static_cast<int>(pid) : 0;
@@ -185,11 +201,7 @@ Result<std::vector<ListedContainer>> Engine::list(const std::string& label) cons
     if (!one.is_object() || !one.contains("Id") || !one["Id"].is_string() || !is_id(one["Id"])) continue;
     ListedContainer container{.id = one["Id"], .labels = {}, .running = false};
     container.running = one.contains("State") && one["State"] == "running";
-    if (one.contains("Labels") && one["Labels"].is_object()) {
-      for (const auto& [name, value] : one["Labels"].items()) {
-        if (value.is_string()) container.labels[name] = value;
-      }
-    }
+    if (one.contains("Labels")) container.labels = labels_in(one["Labels"]);
     list.push_back(std::move(container));
   }
   return list;

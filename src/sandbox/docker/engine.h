@@ -16,6 +16,8 @@ namespace cordon::sandbox::docker {
 constexpr const char* own_image = "cordon-sandbox:latest";
 
 struct ContainerState {
+  std::string id;
+  std::map<std::string, std::string> labels;
   bool running = false;
   int pid = 0;  // as the host counts
   bool out_of_memory = false;

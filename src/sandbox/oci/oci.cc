@@ -28,6 +28,18 @@ std::string said(const native::Launched& launched) {
   return text;
 }
 
+/// The runtime writes it once the container runs, which may be after pid 1 has called.
+Result<int> pid_in(const std::string& path, RuntimeProcess& process) {
+  const auto deadline = std::chrono::steady_clock::now() + container::patience_with_start;
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto text = sys::read_file_if_exists(path, 32);
+    const int pid = text && *text ? std::atoi((*text)->c_str()) : 0;
+    if (pid > 0) return pid;
+    if (process.wait(std::chrono::milliseconds(2))) break;
+  }
+  return fail(Fault::unavailable, "the runtime does not say which process it started");
+}
+
 }  // namespace
 
 /// One run from its stage to the runtime's end.
@@ -101,8 +113,7 @@ class OciSandbox::Run {
       return fail(call.error().fault, "{}: {}{}{}", name_of(owner_.runtime_), call.error().sentence,
                   why.empty() ? "" : "; it said: ", why);
     }
-    const auto text = sys::read_file(stage.path() + "/pid", 32);
-    const int pid = text ? std::atoi(text->c_str()) : 0;
+    const int pid = TRY(pid_in(stage.path() + "/pid", process));
     if (called.group && !gvisor) CHECK_OK(called.group->attach(pid));
     if (!called.group) {
       called.group = std::make_unique<container::ContainerGroup>(
