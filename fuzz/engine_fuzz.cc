@@ -24,7 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // How it was cut on its way must not change what it says.
   if (at_once && good && *at_once != done) std::abort();
-  if (at_once && *at_once && (whole.answer().body != pieces.answer().body || whole.answer().status != pieces.answer().status)) {
+  if (at_once && *at_once &&
+      (whole.answer().body != pieces.answer().body || whole.answer().status != pieces.answer().status)) {
     std::abort();
   }
   if (whole.answer().body.size() > most) std::abort();

@@ -29,12 +29,15 @@ struct Options {
 
 Result<std::vector<std::string>> chosen(const Options& options, const image::Packages& packages) {
   std::vector<std::string> names = options.packages;
+  // Commands are run by bash, and scripts by whatever /bin/sh is.
+  for (const char* name : {"bash", "dash"}) {
+    if (packages.installed(name)) names.emplace_back(name);
+  }
   if (!options.only) {
     for (const std::string& name : image::usual_packages()) {
       if (packages.installed(name)) names.push_back(name);
     }
   }
-  if (names.empty()) return fail(Fault::invalid_input, "say which packages: --package NAME");
   return packages.closure(names);
 }
 
@@ -55,16 +58,16 @@ Result<int> build(const GlobalOptions& global, const Options& options) {
     result["file"] = options.output;
   } else {
     const Surroundings here = TRY(Surroundings::find(global, {}));
-    const auto engine = TRY(sandbox::docker::Engine::find(
-        sandbox::docker::usual_sockets(here.sources().engine_sockets)));
+    const auto engine =
+        TRY(sandbox::docker::Engine::find(sandbox::docker::usual_sockets(here.sources().engine_sockets)));
     if (!global.quiet && !global.json) {
       std::cerr << "making " << options.name << " of " << names.size() << " packages of this machine\n";
     }
-    const std::string id = TRY(engine.import_image(
-        options.name, image::image_changes(), [&](const sandbox::docker::Sink& sink) -> Result<void> {
-          contents = TRY(image::write_image(packages, names, sink));
-          return {};
-        }));
+    const std::string id = TRY(engine.import_image(options.name, image::image_changes(),
+                                                   [&](const sandbox::docker::Sink& sink) -> Result<void> {
+                                                     contents = TRY(image::write_image(packages, names, sink));
+                                                     return {};
+                                                   }));
     result["image"] = options.name;
     result["id"] = id;
   }
@@ -88,7 +91,8 @@ void define_image(CommandLine& line) {
       verb, "build", "Make the image from this machine's own Debian packages; needs no registry and no network");
   const auto options = std::make_shared<Options>();
   build_verb.add_option("--name", options->name, "What it is called").type_name("NAME:TAG");
-  build_verb.add_option("--package", options->packages, "Also this installed package and what it needs").type_name("NAME");
+  build_verb.add_option("--package", options->packages, "Also this installed package and what it needs")
+      .type_name("NAME");
   build_verb.add_flag("--only", options->only, "Only the packages that are named, and what they need");
   build_verb.add_option("--output", options->output, "Write it as a tar to this new file instead").type_name("FILE");
   build_verb.example("cordon image build --package ripgrep");

@@ -59,8 +59,8 @@ Result<std::shared_ptr<sandbox::Sandbox>> open_backend(const std::string& backen
   const std::string directory = sources.state_dir + "/sandbox";
   CHECK_OK(sys::ensure_private_directory(directory));
   if (backend == "docker") {
-    return TRY(sandbox::docker::DockerSandbox::open(
-        {directory, sandbox::docker::usual_sockets(sources.engine_sockets)}));
+    return TRY(
+        sandbox::docker::DockerSandbox::open({directory, sandbox::docker::usual_sockets(sources.engine_sockets)}));
   }
   for (const Runtime runtime : {Runtime::runc, Runtime::crun, Runtime::gvisor}) {
     if (backend == sandbox::oci::name_of(runtime)) return TRY(sandbox::oci::OciSandbox::open(runtime, directory));

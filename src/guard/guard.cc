@@ -5,6 +5,7 @@
 #include "config/bind.h"
 #include "config/describe.h"
 #include "guard/guard_state.h"
+#include "guard/kept.h"
 #include "model/tools.h"
 #include "risk/table.h"
 #include "sys/file.h"
@@ -138,7 +139,8 @@ Result<approve::Queue*> Guard::State::queue() {
 Result<Isolator> Guard::State::isolator(const Request& request) {
   if (options.sandbox) return Isolator{"native", {}};
   const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
-  return choose_isolator(request, sandbox, [this](const std::string& backend) { return this->sandbox(Where::sandbox, backend); });
+  return choose_isolator(request, sandbox,
+                         [this](const std::string& backend) { return this->sandbox(Where::sandbox, backend); });
 }
 
 Result<sandbox::Sandbox*> Guard::State::sandbox(Where where, const std::string& backend) {
@@ -196,6 +198,10 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
   SessionDirectory directory{.path = session.directory};
   add_git_identity(request.home, directory);
   const Isolator chosen = judgement.verdict.where == Where::host ? Isolator{} : TRY(isolator(request));
+  if (chosen.backend == "docker" && !request.clean_room) {
+    const auto* docker = dynamic_cast<sandbox::docker::DockerSandbox*>(TRY(this->sandbox(Where::sandbox, "docker")));
+    if (docker != nullptr) CHECK_OK(check_drift(session, sandbox, chosen, *docker));
+  }
   const auto rules = config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets);
   return plan::freeze(request,
                       {.settings = settings,

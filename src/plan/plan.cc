@@ -209,13 +209,13 @@ Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  for (const char* key : {"text",        "user",        "uid",
-                          "agent",       "session",     "surface",
-                          "is_agent",    "cwd",         "workspace",
-                          "home",        "config",      "environment",
-                          "inherited",   "of_host",     "clean_room",
-                          "wall_ms",     "require",     "require_approval",
-                          "input_given", "tty",         "report_violations",
+  for (const char* key : {"text",        "user",         "uid",
+                          "agent",       "session",      "surface",
+                          "is_agent",    "cwd",          "workspace",
+                          "home",        "config",       "environment",
+                          "inherited",   "of_host",      "clean_room",
+                          "wall_ms",     "require",      "require_approval",
+                          "input_given", "tty",          "report_violations",
                           "detached",    "output_bytes", "backend"}) {
     if (!json.is_object() || !json.contains(key)) return damaged();
   }

@@ -173,7 +173,8 @@ class Drafter {
     Variables variables;
     for (const Entry& entry : entries) {
       const std::size_t equals = entry.value.find('=');
-      if (equals != std::string::npos) variables.emplace_back(entry.value.substr(0, equals), entry.value.substr(equals + 1));
+      if (equals != std::string::npos)
+        variables.emplace_back(entry.value.substr(0, equals), entry.value.substr(equals + 1));
     }
     return variables;
   }

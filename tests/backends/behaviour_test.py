@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """One behaviour of every backend: what is given, what is taken, how it ends, and that nothing is left. The backend is
 CORDON_BACKEND; docker's engine is the one that engine.py started."""
+import http.client
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,8 @@ def user_inside():
     """Which user a program is, as it sees itself."""
     if BACKEND == "native":
         return 1000
+    if BACKEND == "gvisor":
+        return 0  # of gVisor's own kernel
     if BACKEND == "docker":
         return 2147000000 if ROOT else os.getuid()
     return 2147000000 if ROOT else 0
@@ -38,6 +42,14 @@ def processes_with(mark):
         except OSError:
             pass
     return [pid for pid in found if pid != os.getpid()]
+
+
+def engine_containers():
+    connection = http.client.HTTPConnection("engine")
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(os.environ["CORDON_TEST_SOCKET"])
+    connection.request("GET", "/containers/json?all=1")
+    return [one["Names"][0] for one in json.loads(connection.getresponse().read())]
 
 
 class Case(unittest.TestCase):
@@ -171,10 +183,7 @@ class Ends(Case):
 
     def containers(self):
         if BACKEND == "docker":
-            reply = subprocess.run(["curl", "-s", "--unix-socket", os.environ["CORDON_TEST_SOCKET"],
-                                    "http://engine/containers/json?all=1"], capture_output=True, check=True).stdout
-            mine = [one["Id"] for one in json.loads(reply) if one["Names"][0].startswith("/cordon-")]
-            return mine
+            return [name for name in engine_containers() if name.startswith("/cordon-") and not name.startswith("/cordon-kept-")]
         place = os.path.join(self.state, BACKEND)
         return os.listdir(place) if os.path.isdir(place) else []
 

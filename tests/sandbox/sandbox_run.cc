@@ -1,5 +1,5 @@
-// Runs one command in a sandbox (by default the native one) and prints the report as JSON: for tests and manual trials, without judging,
-// approval or record.
+// Runs one command in a sandbox (by default the native one) and prints the report as JSON: for tests and manual trials,
+// without judging, approval or record.
 //
 //   sandbox_run [options] -- PROGRAM ARG…      or      sandbox_run [options] --shell TEXT      or      sandbox_run
 //   --doctor
@@ -28,7 +28,8 @@ namespace {
 using sandbox::native::Options;
 
 const char* usage_text =
-    "sandbox_run [--backend native|runc|crun|gvisor|docker] [--socket S] [--image ID] [--workspace DIR --access none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
+    "sandbox_run [--backend native|runc|crun|gvisor|docker] [--socket S] [--image ID] [--workspace DIR --access "
+    "none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
     "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
     "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"

@@ -90,8 +90,8 @@ class Copier {
   Result<void> count(const struct stat& status) {
     files_ += 1;
     bytes_ += S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
-    const bool too_much = (limits_.disk_bytes != 0 && bytes_ > limits_.disk_bytes) ||
-                          (limits_.inodes != 0 && files_ > limits_.inodes);
+    const bool too_much =
+        (limits_.disk_bytes != 0 && bytes_ > limits_.disk_bytes) || (limits_.inodes != 0 && files_ > limits_.inodes);
     if (!too_much) return {};
     return fail(Fault::unavailable,
                 "the directory is larger than the disk limit ({} bytes, {} files), and a container works on a copy of "

@@ -55,8 +55,9 @@ class Drafter {
       return fail(Fault::invalid_input, "there is no program to run");
     }
     if (profile.tty) {
-      return fail(Fault::unavailable,
-                  "a terminal of its own is given by the native backend alone: leave --tty out, or use --backend native");
+      return fail(
+          Fault::unavailable,
+          "a terminal of its own is given by the native backend alone: leave --tty out, or use --backend native");
     }
     return {};
   }
@@ -162,7 +163,8 @@ class Drafter {
         const Place& below = layout_.places[j];
         if (!is_inside(place.target, below.target)) continue;
         const bool of_session = below.source.starts_with(layout_.profile.session.path);
-        if (of_session) CHECK_OK(make_point(below.source, place.target.substr(below.target.size() + 1), place.directory));
+        if (of_session)
+          CHECK_OK(make_point(below.source, place.target.substr(below.target.size() + 1), place.directory));
         break;
       }
     }
@@ -181,8 +183,8 @@ class Drafter {
       }
       if (there.get() < 0) {
         const std::size_t cut = part.rfind('/');
-        const sys::Fd parent =
-            open_strictly(root.get(), cut == std::string::npos ? "." : part.substr(0, cut), O_PATH | O_DIRECTORY, RESOLVE_BENEATH);
+        const sys::Fd parent = open_strictly(root.get(), cut == std::string::npos ? "." : part.substr(0, cut),
+                                             O_PATH | O_DIRECTORY, RESOLVE_BENEATH);
         const char* name = part.c_str() + (cut == std::string::npos ? 0 : cut + 1);
         const int made = last && !is_directory
                              ? ::openat(parent.get(), name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644)

@@ -1,4 +1,5 @@
-// From what is wanted (Profile) to what a container is given: the same files at the same places as in the native sandbox.
+// From what is wanted (Profile) to what a container is given: the same files at the same places as in the native
+// sandbox.
 #pragma once
 
 #include <cstdint>

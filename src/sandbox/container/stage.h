@@ -1,6 +1,6 @@
 // What a container needs of the host for one run: a private directory with pid 1 as a file, the socket at which pid 1
-// finds its launcher, and places to mount things on. It names the process it belongs to, so that the next start can tell
-// what was left behind.
+// finds its launcher, and places to mount things on. It names the process it belongs to, so that the next start can
+// tell what was left behind.
 #pragma once
 
 #include <chrono>

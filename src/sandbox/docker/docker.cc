@@ -38,8 +38,8 @@ Result<container::Identity> identity_in(const std::string& text) {
   const int read = std::sscanf(text.c_str(), "%9u:%9u%c", &uid, &gid, &rest);
   const bool good = read == 2 || (read == 1 && text.find_first_not_of("0123456789") == std::string::npos);
   if (!good || uid == 0 || (read == 2 && gid == 0)) {
-    return fail(Fault::invalid_input, "docker.user is '{}'; expected \"UID\" or \"UID:GID\" in numbers, and never root's 0",
-                text);
+    return fail(Fault::invalid_input,
+                "docker.user is '{}'; expected \"UID\" or \"UID:GID\" in numbers, and never root's 0", text);
   }
   return container::Identity{uid, read == 2 ? gid : uid};
 }
@@ -91,8 +91,9 @@ class DockerSandbox::Run {
         {TRY(file("group", container::group_for(identity))), "/etc/group", false, false, true}};
     static_assert(own_places == 4);
     layout.places.insert(layout.places.begin(), own.begin(), own.end());
+    // Nobody but us can change what is on the stage, and a kept container was made from another one.
     for (const container::Place& place : layout.places) {
-      layout.command.places.push_back(TRY(container::place_as_seen(place.source, place.target)));
+      if (!place.ours) layout.command.places.push_back(TRY(container::place_as_seen(place.source, place.target)));
     }
     return ContainerRequest{.user = fmt::format("{}:{}", identity.uid, identity.gid),
                             .arguments = {container::inner_control},
@@ -121,11 +122,13 @@ class DockerSandbox::Run {
 
   Result<void> run_once(container::Stage& stage, container::Layout& layout, Io& io, std::stop_token stop,
                         RunReport& report) {
-    ContainerRequest request = TRY(prepare(stage, layout, {stage.control(), container::inner_control, true, false, true}));
+    ContainerRequest request =
+        TRY(prepare(stage, layout, {stage.control(), container::inner_control, true, false, true}));
     request.labels[owner_label] = sys::own_liveness();
     CHECK_OK(put_in_place(stage, layout, request));
     const std::string id = TRY(engine_.create(stage.id(), body_of(layout, request)));
-    auto ran = attend(id, [&] { return engine_.attach(id, with_input()); }, stage, layout, io, std::move(stop), report);
+    auto ran = attend(
+        id, [&] { return engine_.attach(id, with_input()); }, stage, layout, io, std::move(stop), report);
     // Ended by itself it is removed by the engine; whatever else happened, it is removed here.
     if (!ran || !engine_.wait_until_removed(id)) CHECK_OK(engine_.remove(id));
     return ran;
@@ -159,12 +162,10 @@ class DockerSandbox::Run {
     }
     layout.command.flags |= native::order_subreaper;
     const bool input = profile_.input == Input::given;
-    const Json body = {{"AttachStdin", input},
-                       {"AttachStdout", true},
-                       {"AttachStderr", true},
-                       {"Tty", false},
-                       {"User", request.user},
-                       {"Cmd", {container::inner_init, fmt::format("{}/{}", inner_calls, stage.id())}}};
+    const Json body = {
+        {"AttachStdin", input}, {"AttachStdout", true},
+        {"AttachStderr", true}, {"Tty", false},
+        {"User", request.user}, {"Cmd", {container::inner_init, fmt::format("{}/{}", inner_calls, stage.id())}}};
     auto start = [&]() -> Result<Hijacked> { return engine_.start_exec(TRY(engine_.create_exec(id, body))); };
     auto ran = attend(id, start, stage, layout, io, std::move(stop), report);
     ::unlink(call.c_str());
@@ -179,16 +180,16 @@ class DockerSandbox::Run {
                       container::Layout& layout, Io& io, std::stop_token stop, RunReport& report) {
     const bool input = profile_.input == Input::given;
     container::Called called;
-    const auto pump =
-        TRY(StreamPump::start(TRY(connect()), input ? native::InputKind::pipe : native::InputKind::null, called.launched));
+    const auto pump = TRY(
+        StreamPump::start(TRY(connect()), input ? native::InputKind::pipe : native::InputKind::null, called.launched));
     CHECK_OK(engine_.start(id));  // one that runs already stays as it is
     CHECK_OK(container::take_call(stage, pump->ended(), called.launched));
     const auto state = TRY(engine_.inspect(id));
     if (!state) return fail(Fault::unavailable, "the container is gone before it was given orders");
     const bool kept = state->labels.contains(key_label);
     if (kept && layout.placeholders) CHECK_OK(layout.placeholders->also_for(sys::liveness_of(state->pid)));
-    auto group = std::make_unique<container::ContainerGroup>(
-        state->pid, [this, &id] { static_cast<void>(engine_.kill(id)); });
+    auto group =
+        std::make_unique<container::ContainerGroup>(state->pid, [this, &id] { static_cast<void>(engine_.kill(id)); });
     if (!group->visible()) {
       report.isolation.missing.emplace_back("what it uses: the engine's control groups are not seen from here");
     }

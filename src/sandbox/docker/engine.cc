@@ -101,10 +101,11 @@ Result<Engine> Engine::find(const std::vector<std::string>& sockets) {
     engine.version_ = fmt::format("1.{}", std::max(minor_of(json, "MinAPIVersion"), std::min(newest, wanted_minor)));
     return engine;
   }
-  return fail(Fault::unavailable,
-              "no container engine answers ({}); start one (apt install docker.io) and let this user use its socket, or "
-              "use --backend native",
-              tried);
+  return fail(
+      Fault::unavailable,
+      "no container engine answers ({}); start one (apt install docker.io) and let this user use its socket, or "
+      "use --backend native",
+      tried);
 }
 
 Result<Answer> Engine::ask(const char* method, const std::string& target, const std::string& body) const {
@@ -125,22 +126,23 @@ Result<std::string> Engine::import_image(const std::string& name, const std::vec
   std::string target = fmt::format("/images/create?fromSrc=-&repo={}&tag={}", percent_encoded(name.substr(0, colon)),
                                    colon == std::string::npos ? "latest" : percent_encoded(name.substr(colon + 1)));
   for (const std::string& change : changes) target += "&changes=" + percent_encoded(change);
-  const Answer answer = TRY(http_.upload(
-      {.method = "POST", .target = path(target), .body = {}, .patience = std::chrono::minutes(20)}, "application/x-tar",
-      produce));
+  const Answer answer =
+      TRY(http_.upload({.method = "POST", .target = path(target), .body = {}, .patience = std::chrono::minutes(20)},
+                       "application/x-tar", produce));
   TRY(expect(answer, {200}, "import the image"));
   return image_id(name);
 }
 
 Result<std::string> Engine::create(const std::string& name, const Json& body) const {
-  const Answer answer =
-      TRY(ask("POST", "/containers/create?name=" + percent_encoded(name), body.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  const Answer answer = TRY(ask("POST", "/containers/create?name=" + percent_encoded(name),
+                                body.dump(-1, ' ', false, Json::error_handler_t::replace)));
   return id_in(TRY(expect(answer, {201}, "make a container")), "Id");
 }
 
 Result<Hijacked> Engine::attach(const std::string& id, WithInput input) const {
   const char* wanted = input == WithInput::yes ? "stream=1&stdin=1&stdout=1&stderr=1" : "stream=1&stdout=1&stderr=1";
-  return http_.hijack({.method = "POST", .target = path(fmt::format("/containers/{}/attach?{}", id, wanted)), .body = {}});
+  return http_.hijack(
+      {.method = "POST", .target = path(fmt::format("/containers/{}/attach?{}", id, wanted)), .body = {}});
 }
 
 Result<void> Engine::start(const std::string& id) const {
@@ -150,12 +152,14 @@ Result<void> Engine::start(const std::string& id) const {
 
 Result<void> Engine::kill(const std::string& id) const {
   // Not running any more, or gone: as good.
-  TRY(expect(TRY(ask("POST", fmt::format("/containers/{}/kill?signal=KILL", id))), {204, 404, 409}, "kill the container"));
+  TRY(expect(TRY(ask("POST", fmt::format("/containers/{}/kill?signal=KILL", id))), {204, 404, 409},
+             "kill the container"));
   return {};
 }
 
 Result<void> Engine::remove(const std::string& id) const {
-  TRY(expect(TRY(ask("DELETE", fmt::format("/containers/{}?force=1&v=1", id))), {204, 200, 404, 409}, "remove the container"));
+  TRY(expect(TRY(ask("DELETE", fmt::format("/containers/{}?force=1&v=1", id))), {204, 200, 404, 409},
+             "remove the container"));
   return {};
 }
 

@@ -1,5 +1,5 @@
-// The Engine API that Docker has and Podman speaks too: the few calls that a sandbox needs. Answers are not trusted to be
-// well-formed; what is missing in them is an error.
+// The Engine API that Docker has and Podman speaks too: the few calls that a sandbox needs. Answers are not trusted to
+// be well-formed; what is missing in them is an error.
 #pragma once
 
 #include <map>

@@ -22,7 +22,9 @@ constexpr std::size_t most_trailer_lines = 64;
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-auto malformed(const char* what) { return fail(Fault::unavailable, "the container engine's answer is malformed: {}", what); }
+auto malformed(const char* what) {
+  return fail(Fault::unavailable, "the container engine's answer is malformed: {}", what);
+}
 
 template <class Number>
 std::optional<Number> number_in(std::string_view text, int base) {
@@ -159,7 +161,8 @@ Result<bool> AnswerReader::step() {
         if (buffer_.size() > most_chunk_line) return malformed("a chunk without a size");
         return false;
       }
-      const auto size = number_in<std::size_t>(std::string_view(buffer_).substr(0, std::min(end, buffer_.find(';'))), 16);
+      const auto size =
+          number_in<std::size_t>(std::string_view(buffer_).substr(0, std::min(end, buffer_.find(';'))), 16);
       if (!size || *size > most_body_) return malformed("a chunk without a usable size");
       buffer_.erase(0, end + 2);
       left_ = *size;
@@ -236,8 +239,7 @@ Result<Answer> HttpClient::upload(const Ask& ask, const char* type,
                                   const std::function<Result<void>(const Sink&)>& produce) const {
   const Deadline deadline = std::chrono::steady_clock::now() + ask.patience;
   const sys::Fd socket = TRY(connect());
-  const std::string more =
-      fmt::format("Connection: close\r\nContent-Type: {}\r\nTransfer-Encoding: chunked\r\n", type);
+  const std::string more = fmt::format("Connection: close\r\nContent-Type: {}\r\nTransfer-Encoding: chunked\r\n", type);
   CHECK_OK(send_all(socket, head_of(ask, more), deadline));
   auto produced = produce([&](std::string_view bytes) -> Result<void> {
     if (bytes.empty()) return {};
@@ -257,7 +259,8 @@ Result<Hijacked> HttpClient::hijack(const Ask& ask) const {
   const Deadline deadline = std::chrono::steady_clock::now() + ask.patience;
   sys::Fd socket = TRY(connect());
   const std::string more =
-      fmt::format("Connection: Upgrade\r\nUpgrade: tcp\r\nContent-Type: application/json\r\nContent-Length: {}\r\n", ask.body.size());
+      fmt::format("Connection: Upgrade\r\nUpgrade: tcp\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
+                  ask.body.size());
   CHECK_OK(send_all(socket, head_of(ask, more) + ask.body, deadline));
   AnswerReader reader(ask.most_body);
   CHECK_OK(receive(socket, reader, deadline));

@@ -71,7 +71,8 @@ class HttpClient {
   };
   Result<Answer> ask(const Ask& ask) const;
   /// A body that is made while it is sent.
-  Result<Answer> upload(const Ask& ask, const char* type, const std::function<Result<void>(const Sink&)>& produce) const;
+  Result<Answer> upload(const Ask& ask, const char* type,
+                        const std::function<Result<void>(const Sink&)>& produce) const;
   Result<Hijacked> hijack(const Ask& ask) const;
 
  private:

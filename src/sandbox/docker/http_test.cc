@@ -33,7 +33,8 @@ TEST(AnswerReader, ReadsEveryWayABodyEnds) {
   };
   for (const Row& row : {
            Row{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "200 hello|"},
-           Row{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n", "200 hello|"},
+           Row{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n",
+               "200 hello|"},
            Row{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTrailer: x\r\n\r\n", "200 |"},
            Row{"HTTP/1.0 404 Not Found\r\n\r\nuntil the end", "404 until the end|"},
            Row{"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n", "204 |"},

@@ -15,15 +15,11 @@ bool may_be_kept(const Profile& profile) {
 std::string made_of(const container::Layout& layout, const ContainerRequest& request) {
   Sha256 hash;
   hash.add_field(layout.profile.image).add_field(request.user);
-  for (std::size_t i = 0; i < layout.places.size(); ++i) {
-    const container::Place& place = layout.places[i];
-    if (place.ours) continue;  // of this run's stage: others at each run, the same in content
-    hash.add_field(place.target).add_field(place.source).add_field(place.writable ? "rw" : "ro");
-    hash.add_field(layout.command.places[i]);
-  }
   for (const container::Place& place : layout.places) {
-    if (place.ours) hash.add_field(place.target);
+    // What is of this run's stage is another file at each run, with the same content.
+    hash.add_field(place.target).add_field(place.ours ? "" : place.source).add_field(place.writable ? "rw" : "ro");
   }
+  for (const std::string& place : layout.command.places) hash.add_field(place);
   const Limits& limits = layout.profile.limits;
   for (const std::uint64_t limit :
        {limits.memory_bytes, limits.pids, limits.file_bytes, limits.open_files, limits.cpu_ms}) {

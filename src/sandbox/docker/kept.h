@@ -1,6 +1,6 @@
-// Containers that are kept between runs, one for each session directory: a program is started in one that is there, which
-// takes a fraction of making a new one. It holds nothing of its own: HOME, /tmp and the workspace are the host's, so one
-// that is gone is made again and nothing is lost.
+// Containers that are kept between runs, one for each session directory: a program is started in one that is there,
+// which takes a fraction of making a new one. It holds nothing of its own: HOME, /tmp and the workspace are the host's,
+// so one that is gone is made again and nothing is lost.
 #pragma once
 
 #include <cstdint>

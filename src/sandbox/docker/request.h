@@ -10,9 +10,9 @@
 namespace cordon::sandbox::docker {
 
 // Labels, by which containers are found again.
-constexpr const char* state_label = "cordon.state";  // which state directory's
-constexpr const char* owner_label = "cordon.owner";  // the mark of the process that must remove it
-constexpr const char* key_label = "cordon.session";  // one that is kept: whose
+constexpr const char* state_label = "cordon.state";   // which state directory's
+constexpr const char* owner_label = "cordon.owner";   // the mark of the process that must remove it
+constexpr const char* key_label = "cordon.session";   // one that is kept: whose
 constexpr const char* drift_label = "cordon.config";  // one that is kept: made from what
 
 struct ContainerRequest {

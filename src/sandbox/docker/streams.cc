@@ -100,8 +100,10 @@ void StreamPump::deliver(Stream stream, std::string_view bytes) {
   while (!bytes.empty() && into.get() >= 0) {
     const ssize_t written = ::write(into.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) into = sys::Fd(-1);
-    else bytes.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0)
+      into = sys::Fd(-1);
+    else
+      bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

@@ -32,11 +32,39 @@ std::string name_in(std::string_view dependency) {
 }  // namespace
 
 const std::vector<std::string>& usual_packages() {
-  static const std::vector<std::string> names = {
-      "bash",   "coreutils", "findutils", "grep",      "sed",     "mawk",  "gawk",  "diffutils", "patch",
-      "tar",    "gzip",      "bzip2",     "xz-utils",  "unzip",   "zip",   "file",  "less",      "procps",
-      "python3", "perl",     "git",       "make",      "nodejs",  "jq",    "bc",    "tzdata",    "libc-bin",
-      "debianutils", "util-linux", "ca-certificates", "openssl", "sqlite3"};
+  static const std::vector<std::string> names = {"bash",
+                                                 "dash",
+                                                 "coreutils",
+                                                 "findutils",
+                                                 "grep",
+                                                 "sed",
+                                                 "mawk",
+                                                 "gawk",
+                                                 "diffutils",
+                                                 "patch",
+                                                 "tar",
+                                                 "gzip",
+                                                 "bzip2",
+                                                 "xz-utils",
+                                                 "unzip",
+                                                 "zip",
+                                                 "file",
+                                                 "less",
+                                                 "procps",
+                                                 "python3",
+                                                 "perl",
+                                                 "git",
+                                                 "make",
+                                                 "nodejs",
+                                                 "jq",
+                                                 "bc",
+                                                 "tzdata",
+                                                 "libc-bin",
+                                                 "debianutils",
+                                                 "util-linux",
+                                                 "ca-certificates",
+                                                 "openssl",
+                                                 "sqlite3"};
   return names;
 }
 
@@ -87,9 +115,10 @@ Packages Packages::parse(const std::string& status) {
 Result<Packages> Packages::read(const std::string& dpkg_directory) {
   auto status = sys::read_file(dpkg_directory + "/status", largest_status);
   if (!status) {
-    return fail(Fault::unavailable,
-                "this machine has no Debian packages to make an image of ({}); use the Dockerfile: cordon image dockerfile",
-                status.error().sentence);
+    return fail(
+        Fault::unavailable,
+        "this machine has no Debian packages to make an image of ({}); use the Dockerfile: cordon image dockerfile",
+        status.error().sentence);
   }
   Packages packages = parse(*status);
   packages.directory_ = dpkg_directory;
@@ -102,7 +131,8 @@ Result<std::vector<std::string>> Packages::closure(const std::vector<std::string
   for (const std::string& name : names) {
     const auto known = provided_.find(name);
     if (known == provided_.end()) {
-      return fail(Fault::invalid_input, "the package {} is not installed here; install it first: apt install {}", name, name);
+      return fail(Fault::invalid_input, "the package {} is not installed here; install it first: apt install {}", name,
+                  name);
     }
     open.push_back(known->second);
   }
@@ -126,7 +156,8 @@ Result<std::vector<std::string>> Packages::files(const std::string& name) const 
   const Package& package = packages_.at(name);
   auto text = sys::read_file_if_exists(fmt::format("{}/info/{}.list", directory_, name), largest_list);
   if (text && !*text) {
-    text = sys::read_file_if_exists(fmt::format("{}/info/{}:{}.list", directory_, name, package.architecture), largest_list);
+    text = sys::read_file_if_exists(fmt::format("{}/info/{}:{}.list", directory_, name, package.architecture),
+                                    largest_list);
   }
   if (!text || !*text) return fail(Fault::unavailable, "dpkg has no list of the files of {}", name);
   std::vector<std::string> paths;

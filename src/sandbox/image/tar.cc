@@ -27,7 +27,9 @@ constexpr std::size_t magic_at = 257;
 
 using Block = std::array<char, block>;
 
-void put(Block& header, std::size_t at, std::string_view text) { std::memcpy(header.data() + at, text.data(), text.size()); }
+void put(Block& header, std::size_t at, std::string_view text) {
+  std::memcpy(header.data() + at, text.data(), text.size());
+}
 
 void put_octal(Block& header, std::size_t at, std::size_t width, std::uint64_t value) {
   put(header, at, fmt::format("{:0{}o}", value, width - 1));

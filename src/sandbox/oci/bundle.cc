@@ -76,14 +76,17 @@ Json mounts_of(const container::Layout& layout, const Bundle& bundle) {
   Json mounts = Json::array();
   mounts.push_back(mount("/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}));
   mounts.push_back(mount("/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}));
-  mounts.push_back(mount("/dev/pts", "devpts", "devpts", {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}));
-  mounts.push_back(mount("/dev/shm", "tmpfs", "shm",
-                         {"nosuid", "noexec", "nodev", "mode=1777", fmt::format("size={}k", shared_memory_bytes >> 10)}));
+  mounts.push_back(
+      mount("/dev/pts", "devpts", "devpts", {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}));
+  mounts.push_back(
+      mount("/dev/shm", "tmpfs", "shm",
+            {"nosuid", "noexec", "nodev", "mode=1777", fmt::format("size={}k", shared_memory_bytes >> 10)}));
   for (std::size_t i = 0; i < layout.places.size(); ++i) {
     const container::Place& place = layout.places[i];
     // Read-only holds for the mount itself, so nothing that is mounted below comes along.
-    mounts.push_back(mount(place.target, "bind", bundle.sources[i].c_str(),
-                           {place.writable ? "rbind" : "bind", place.writable ? "rw" : "ro", "nosuid", "nodev", "private"}));
+    mounts.push_back(
+        mount(place.target, "bind", bundle.sources[i].c_str(),
+              {place.writable ? "rbind" : "bind", place.writable ? "rw" : "ro", "nosuid", "nodev", "private"}));
   }
   return mounts;
 }
@@ -103,8 +106,8 @@ Json resources_of(const Limits& limits, Runtime runtime) {
   return resources;
 }
 
-/// The same names without conditions on arguments: gVisor 2022 cannot compile more than 4,096 steps, and what a call does
-/// with its arguments is decided by the Sentry anyway, not by the host's kernel.
+/// The same names without conditions on arguments: gVisor 2022 cannot compile more than 4,096 steps, and what a call
+/// does with its arguments is decided by the Sentry anyway, not by the host's kernel.
 Json without_conditions(Json profile) {
   Json allowed = Json::array();
   Json kept = Json::array();
@@ -154,13 +157,13 @@ Json config_of(const container::Layout& layout, const Bundle& bundle) {
   Json seccomp = native::oci_profile(native::FilterOptions::namespaced());
   if (bundle.runtime == Runtime::gvisor) seccomp = without_conditions(std::move(seccomp));
   Json of_linux = {{"namespaces", std::move(namespaces)},
-                {"seccomp", std::move(seccomp)},
-                {"rootfsPropagation", "private"},
-                {"maskedPaths",
-                 {"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
-                  "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/proc/kallsyms", "/proc/kpagecount",
-                  "/proc/kpageflags", "/proc/vmallocinfo", "/proc/pagetypeinfo"}},
-                {"readonlyPaths", {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}}};
+                   {"seccomp", std::move(seccomp)},
+                   {"rootfsPropagation", "private"},
+                   {"maskedPaths",
+                    {"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+                     "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/proc/kallsyms",
+                     "/proc/kpagecount", "/proc/kpageflags", "/proc/vmallocinfo", "/proc/pagetypeinfo"}},
+                   {"readonlyPaths", {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}}};
   if (!bundle.cgroups_path.empty()) {
     of_linux["cgroupsPath"] = bundle.cgroups_path;
     of_linux["resources"] = resources_of(layout.profile.limits, bundle.runtime);
@@ -173,8 +176,8 @@ Json config_of(const container::Layout& layout, const Bundle& bundle) {
           {"linux", std::move(of_linux)}};
 }
 
-Result<void> make_root(const std::string& directory, const native::RootTree& tree,
-                       const container::Identity& identity, std::vector<container::Place>& places) {
+Result<void> make_root(const std::string& directory, const native::RootTree& tree, const container::Identity& identity,
+                       std::vector<container::Place>& places) {
   using Kind = native::RootTree::Entry::Kind;
   for (const std::string& path : tree.directories) CHECK_OK(make_directories(directory, path));
   CHECK_OK(make_directories(directory, "/.cordon"));

@@ -27,7 +27,7 @@ struct Bundle {
 Json config_of(const container::Layout& layout, const Bundle& bundle);
 
 /// Fills `directory` with the skeleton of a root: what is mounted of the host's own files is added to `places`.
-Result<void> make_root(const std::string& directory, const native::RootTree& tree,
-                       const container::Identity& identity, std::vector<container::Place>& places);
+Result<void> make_root(const std::string& directory, const native::RootTree& tree, const container::Identity& identity,
+                       std::vector<container::Place>& places);
 
 }  // namespace cordon::sandbox::oci

@@ -72,7 +72,10 @@ class OciSandbox::Run {
   Result<RuntimeProcess> prepare(container::Stage& stage, container::Layout& layout, container::Called& called) {
     const bool root = ::geteuid() == 0;
     Bundle bundle{.runtime = owner_.runtime_, .identity = {}, .sources = {}, .cgroups_path = {}};
-    if (root) bundle.identity = {native::unowned_id, native::unowned_id};
+    // gVisor's users are its own kernel's: its 0 has no capability and is nobody on the host, whose files are opened by
+    // a process beside it that id-mapped mounts would shut out.
+    const bool mapped = root && owner_.runtime_ != Runtime::gvisor;
+    if (mapped) bundle.identity = {native::unowned_id, native::unowned_id};
     if (root) bundle.cgroups_path = "/" + stage.id();
     bundle.processes_in_cgroup = root || (owner_.cgroups_ && owner_.cgroups_->limits_processes());
     std::vector<container::Place> places;
@@ -90,7 +93,7 @@ class OciSandbox::Run {
       const std::string point = TRY(stage.make_mount_point(place.directory));
       bundle.sources.push_back(point);
       start.placements.push_back({place.source, point, -1});
-      if (!root || place.ours) continue;
+      if (!mapped || place.ours) continue;
       trees_.push_back(TRY(native::id_mapped_tree(place.source, plan)));
       start.placements.back().prepared_tree = trees_.back().get();
     }
@@ -171,14 +174,16 @@ Isolation OciSandbox::isolation() const {
   Isolation isolation{.backend = name_of(runtime_), .level = "external", .missing = {}};
   const bool root = ::geteuid() == 0;
   if (runtime_ != Runtime::gvisor) isolation.missing.emplace_back("Landlock: files are held by mounts alone");
-  if (root) isolation.missing.emplace_back("user namespace: its user is one that owns nothing");
+  const bool gvisor = runtime_ == Runtime::gvisor;
+  if (root && !gvisor) isolation.missing.emplace_back("user namespace: its user is one that owns nothing");
   if (!root && !cgroups_) {
     isolation.missing.emplace_back("control groups: memory and processes are held by a watchdog and RLIMIT_NPROC only");
   } else if (!root) {
     for (std::string& phrase : cgroups_->missing()) isolation.missing.push_back(std::move(phrase));
   }
-  if (!root) isolation.missing.emplace_back("a user other than 0 of its own user namespace");
-  if (runtime_ == Runtime::gvisor) isolation.missing.emplace_back("pids: processes are held by the memory limit alone");
+  if (!root && !gvisor) isolation.missing.emplace_back("a user other than 0 of its own user namespace");
+  if (gvisor) isolation.missing.emplace_back("a user other than 0 of gVisor's own kernel");
+  if (gvisor) isolation.missing.emplace_back("pids: processes are held by the memory limit alone");
   return isolation;
 }
 

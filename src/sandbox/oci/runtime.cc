@@ -110,11 +110,11 @@ class Child {
       const int index = static_cast<int>(i);
       long tree = placement.prepared_tree;
       if (tree < 0) {
-        const long source = raw::open_beneath(AT_FDCWD, placement.source.c_str(), O_PATH,
-                                              RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+        const long source =
+            raw::open_beneath(AT_FDCWD, placement.source.c_str(), O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
         if (!ok(source, "open (a link on the way)", index)) return false;
-        tree = raw::open_tree(static_cast<int>(source), "",
-                              raw::open_tree_clone | raw::at_recursive | raw::at_empty_path);
+        tree =
+            raw::open_tree(static_cast<int>(source), "", raw::open_tree_clone | raw::at_recursive | raw::at_empty_path);
         raw::close(source);
         if (!ok(tree, "open_tree", index)) return false;
       }

@@ -18,8 +18,8 @@ std::optional<std::string> find_program(Runtime runtime);
 
 /// Something to be put in place before the runtime starts.
 struct Placement {
-  std::string source;     // opened without following any link
-  std::string point;      // of the stage
+  std::string source;      // opened without following any link
+  std::string point;       // of the stage
   int prepared_tree = -1;  // an id-mapped mount (started by root)
 };
 

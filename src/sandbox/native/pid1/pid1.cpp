@@ -5,15 +5,15 @@
 // It waits for orders, starts the program, collects the dead, and when the program ends or the launcher is gone it
 // kills whatever is left.
 //
-// In a container it is a file that the engine starts, `init SOCKET`, and finds its launcher at that socket; `init IDLE LIFE`
-// only keeps a container alive, that many seconds, for the programs that are started in it (container/stage.h).
+// In a container it is a file that the engine starts, `init SOCKET`, and finds its launcher at that socket; `init IDLE
+// LIFE` only keeps a container alive, that many seconds, for the programs that are started in it (container/stage.h).
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -564,7 +564,9 @@ void* memcpy(void* into, const void* from, unsigned long bytes) {
 }
 
 #if defined(__x86_64__)
-__asm__(".text\n.globl _start\n_start:\n endbr64\n xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call cordon_pid1_main\n hlt\n");
+__asm__(
+    ".text\n.globl _start\n_start:\n endbr64\n xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call "
+    "cordon_pid1_main\n hlt\n");
 #else
 __asm__(".text\n.globl _start\n_start:\n mov x29, #0\n mov x30, #0\n mov x0, sp\n bl cordon_pid1_main\n brk #0\n");
 #endif
