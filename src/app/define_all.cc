@@ -11,6 +11,7 @@ void define_all(CommandLine& line) {
   define_mass(line);
   define_run(line);
   define_serve(line);
+  define_image(line);
   define_explain(line);
   define_audit(line);
   define_queue(line);

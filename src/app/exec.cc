@@ -13,6 +13,7 @@
 #include "app/verbs.h"
 #include "approve/ticket.h"
 #include "base/text.h"
+#include "guard/backend.h"
 #include "guard/guard.h"
 #include "sandbox/preview/describe.h"
 
@@ -129,12 +130,10 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
   if (options.command.empty()) {
     return fail(Fault::invalid_input, "say which command, e.g.: sandbox-exec 'npm test'");
   }
-  if (!options.backend.empty() && options.backend != "native" && options.backend != "auto") {
-    return fail(Fault::unavailable, "the backend '{}' is not available; there is: native", options.backend);
-  }
   RequestOptions given = options.request;
   given.text = command_text(options.command);
   Request request = TRY(request_from(global, given));
+  request.backend = TRY(guard::backend_named(options.backend));
   request.require_approval = options.require_approval;
   request.input_given = options.input;
   request.tty = options.tty;
@@ -346,7 +345,8 @@ void define_exec(CommandLine& line) {
   verb.add_option("--env", options->request.environment,
                   "Give it this variable (NAME=value, or NAME for its value here)")
       .type_name("NAME=VALUE");
-  verb.add_option("--backend", options->backend, "How it is isolated").type_name("NAME");
+  verb.add_option("--backend", options->backend, "How it is isolated: auto, native, docker, gvisor or runc")
+      .type_name("NAME");
   verb.add_option("--require", options->require, "Refuse weaker isolation than this level, L0 (full) to L4")
       .type_name("LEVEL");
   const Option wait =

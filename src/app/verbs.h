@@ -12,6 +12,7 @@ void define_preview(CommandLine& line);
 void define_mass(CommandLine& line);
 void define_run(CommandLine& line);
 void define_serve(CommandLine& line);
+void define_image(CommandLine& line);
 void define_explain(CommandLine& line);
 void define_audit(CommandLine& line);
 void define_queue(CommandLine& line);

@@ -5,10 +5,9 @@
 #include "config/bind.h"
 #include "config/describe.h"
 #include "guard/guard_state.h"
+#include "guard/kept.h"
 #include "model/tools.h"
 #include "risk/table.h"
-#include "sandbox/host/host.h"
-#include "sandbox/native/native.h"
 #include "sys/file.h"
 #include "sys/liveness.h"
 
@@ -154,19 +153,20 @@ Result<approve::Queue*> Guard::State::queue() {
   return &*queue_;
 }
 
-Result<sandbox::Sandbox*> Guard::State::sandbox(Where where) {
+Result<Isolator> Guard::State::isolator(const Request& request) {
+  if (options.sandbox) return Isolator{"native", {}};
+  const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
+  return choose_isolator(request, sandbox,
+                         [this](const std::string& backend) { return this->sandbox(Where::sandbox, backend); });
+}
+
+Result<sandbox::Sandbox*> Guard::State::sandbox(Where where, const std::string& backend) {
   if (options.sandbox) return options.sandbox.get();
-  if (where == Where::host) {
-    if (!host_) host_ = std::make_shared<sandbox::host::HostBackend>();
-    return host_.get();
-  }
-  if (!sandbox_) sandbox_ = options.kept.native;
-  if (!sandbox_) {
-    const std::string directory = options.sources.state_dir + "/sandbox";
-    CHECK_OK(sys::ensure_private_directory(directory));
-    sandbox_ = TRY(sandbox::native::NativeSandbox::open({.state_directory = directory}));
-  }
-  return sandbox_.get();
+  const std::string name = where == Where::host ? "host" : backend;
+  auto& opened = sandboxes_[name];
+  if (!opened && name == "native") opened = options.kept.native;
+  if (!opened) opened = TRY(open_backend(name, options.sources));
+  return opened.get();
 }
 
 Judgement Guard::State::judge(const Request& request) const {
@@ -218,11 +218,17 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
   const config::Sources& sources = options.sources;
   const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
   SessionDirectory directory;
+  const Isolator chosen = judgement.verdict.where == Where::host ? Isolator{} : TRY(isolator(request));
   if (!request.snippet) {
     const Sessions sessions(sources.state_dir);
     const std::string key = Sessions::key_of(request, sandbox.scope.value);
-    directory.path = entering == Entering::yes ? TRY(sessions.enter(key, request, clock->now())).directory
-                                               : sessions.look(key, request).directory;
+    const Session session =
+        entering == Entering::yes ? TRY(sessions.enter(key, request, clock->now())) : sessions.look(key, request);
+    if (chosen.backend == "docker" && !request.clean_room) {
+      const auto* docker = dynamic_cast<sandbox::docker::DockerSandbox*>(TRY(this->sandbox(Where::sandbox, "docker")));
+      if (docker != nullptr) CHECK_OK(check_drift(session, sandbox, chosen, *docker));
+    }
+    directory.path = session.directory;
     add_git_identity(request.home, directory);
   }
   const auto rules = config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets);
@@ -233,6 +239,8 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
                                         .verdict = judgement.verdict,
                                         .policy = policy,
                                         .session = std::move(directory),
+                                        .backend = chosen.backend,
+                                        .image = chosen.image,
                                         .may_be_written = [&rules](const std::string& path) -> Result<void> {
                                           TRY(rules.check_source(path, "write access to " + path, {}));
                                           return {};

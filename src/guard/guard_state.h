@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "guard/backend.h"
 #include "guard/guard.h"
 #include "sandbox/preview/store.h"
 
@@ -28,7 +29,9 @@ struct Guard::State {
   Result<void> reload();
   Result<audit::Log*> log();
   Result<approve::Queue*> queue();
-  Result<sandbox::Sandbox*> sandbox(Where where);
+  /// What isolates this request, as the settings and the request say.
+  Result<Isolator> isolator(const Request& request);
+  Result<sandbox::Sandbox*> sandbox(Where where, const std::string& backend);
 
   Judgement judge(const Request& request) const;
   enum class Entering { yes, only_looking };
@@ -92,8 +95,8 @@ struct Guard::State {
   Result<void> record_expired();
 
  private:
-  std::shared_ptr<sandbox::Sandbox> sandbox_;
-  std::shared_ptr<sandbox::Sandbox> host_;
+  /// Opened when first needed, by name.
+  std::map<std::string, std::shared_ptr<sandbox::Sandbox>, std::less<>> sandboxes_;
   std::shared_ptr<const code::Runtime> runtime_;
 };
 

@@ -27,6 +27,7 @@ class PreviewIo : public sandbox::CapturedIo {
 /// What a throwaway view cannot stand for.
 std::string why_not(const plan::Plan& plan) {
   if (plan.where == Where::host) return "it runs on the host";
+  if (plan.profile.backend != "native") return "the backend " + plan.profile.backend + " cannot show changes";
   if (plan.request.tty) return "it needs a terminal";
   if (plan.request.detached) return "it is to outlive whoever asked";
   if (plan.request.input_given) return "it reads what is typed, which can be read only once";

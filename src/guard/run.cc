@@ -173,7 +173,7 @@ void Guard::State::suspect(const Request& request, const Execution& execution) c
 
 void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed, RunKind kind) {
   const Request& request = plan.request;
-  auto place = sandbox(plan.where);
+  auto place = sandbox(plan.where, plan.profile.backend);
   if (!place) {
     execution.report.outcome = Broken{place.error()};
     return;

@@ -117,6 +117,9 @@ struct Profile {
   bool tty = false;                // a pty of its own as stdin, stdout and stderr
   bool report_violations = false;  // which call or path was denied; costs a little per denied call
   Level require = Level::L2;       // anything weaker is refused
+  std::string backend;             // which one the plan was made for; empty: native
+  std::string image;               // docker: the id of the image that is the root, and so all that is in it
+  std::string image_user;          // docker: "UID" or "UID:GID"; empty: chosen so that the workspace can be used
 };
 
 }  // namespace cordon

@@ -50,6 +50,7 @@ struct Request {
   Variables of_host;      // of the longer list that passes to the host, where that is where it runs
   std::optional<std::uint64_t> wall_ms;
   std::optional<Level> require;
+  std::string backend;  // "native", "docker", …; empty: as the settings say
   std::optional<std::uint64_t> output_bytes;  // kept of each stream
   bool require_approval = false;
   bool input_given = false;  // stdin is the caller's

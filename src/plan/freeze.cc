@@ -59,9 +59,11 @@ class Freezer {
   Result<std::optional<FrozenFile>> find_program(const std::string& name) {
     if (name.find('/') != std::string::npos) {
       const std::string inside = name.front() == '/' ? name : request_.cwd + "/" + name;
+      if (!is_given(plan_.profile, inside)) return std::optional<FrozenFile>();
       return contents_.freeze(host_path(plan_.profile, inside), largest_program);
     }
     for (const std::string& directory : search_path(plan_.profile)) {
+      if (!is_given(plan_.profile, directory)) break;  // the image's own come last
       const std::string path = host_path(plan_.profile, directory) + "/" + name;
       if (::access(path.c_str(), X_OK) != 0 || !identity_of_file(path)) continue;
       return contents_.freeze(path, largest_program);
@@ -77,6 +79,7 @@ class Freezer {
       if (effect.target.starts_with("/")) paths.insert(effect.target);
     }
     for (const std::string& path : paths) {
+      if (!is_given(plan_.profile, path)) continue;
       if (plan_.operands.size() >= most_operands) {
         plan_.unpinned.emplace_back("more files than can be pinned");
         break;

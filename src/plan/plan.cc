@@ -9,7 +9,7 @@ namespace cordon::plan {
 namespace {
 
 // A change of what is hashed is a new version: an approval of the old one must not fit.
-constexpr std::string_view digest_version = "cordon plan 1";
+constexpr std::string_view digest_version = "cordon plan 2";
 
 class Fields {
  public:
@@ -67,6 +67,7 @@ void add_profile(Fields& fields, const Profile& profile) {
       .number(profile.input == Input::given)
       .number(profile.tty)
       .text(name_of(profile.require));
+  fields.text(profile.backend).text(profile.image).text(profile.image_user);
 }
 
 const char* word_for(Need::Kind kind) {
@@ -161,6 +162,7 @@ Json describe_request(const Request& request) {
           {"of_host", exact(request.of_host)},
           {"wall_ms", request.wall_ms ? Json(*request.wall_ms) : Json()},
           {"require", request.require ? Json(name_of(*request.require)) : Json()},
+          {"backend", request.backend},
           {"output_bytes", request.output_bytes ? Json(*request.output_bytes) : Json()},
           {"require_approval", request.require_approval},
           {"input_given", request.input_given},
@@ -208,6 +210,8 @@ Json to_json(const Plan& plan) {
       {"digest", plan.digest().hex()},
       {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
       {"where", name_of(plan.where)},
+      {"backend", plan.where == Where::host ? "host" : profile.backend},
+      {"image", profile.image.empty() ? Json() : Json(profile.image)},
       {"program", plan.executable ? describe(*plan.executable) : Json()},
       {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
       {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
@@ -229,17 +233,17 @@ Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  for (const char* key : {"text",        "user",        "uid",
-                          "agent",       "session",     "surface",
-                          "is_agent",    "cwd",         "workspace",
-                          "home",        "config",      "environment",
-                          "inherited",   "of_host",     "clean_room",
-                          "wall_ms",     "require",     "require_approval",
-                          "input_given", "tty",         "report_violations",
-                          "detached",    "output_bytes"}) {
+  for (const char* key : {"text",        "user",         "uid",
+                          "agent",       "session",      "surface",
+                          "is_agent",    "cwd",          "workspace",
+                          "home",        "config",       "environment",
+                          "inherited",   "of_host",      "clean_room",
+                          "wall_ms",     "require",      "require_approval",
+                          "input_given", "tty",          "report_violations",
+                          "detached",    "output_bytes", "backend"}) {
     if (!json.is_object() || !json.contains(key)) return damaged();
   }
-  for (const char* key : {"user", "agent", "session", "surface"}) {
+  for (const char* key : {"user", "agent", "session", "surface", "backend"}) {
     if (!json[key].is_string()) return damaged();
   }
   for (const char* key :
@@ -272,6 +276,7 @@ Result<Request> request_of(const Json& description) {
     request.require = level_named(json["require"].get<std::string>());
     if (!request.require) return damaged();
   }
+  request.backend = json["backend"];
   request.require_approval = json["require_approval"];
   request.input_given = json["input_given"];
   request.tty = json["tty"];

@@ -79,6 +79,9 @@ class Drafter {
   }
 
   Result<Profile> draft() {
+    profile_.backend = basis_.backend;
+    profile_.image = basis_.image;
+    if (!basis_.image.empty()) profile_.image_user = sandbox_.docker.user.value;
     if (!request_.clean_room) profile_.session = basis_.session;
     profile_.session.home = request_.home;
     add_workspace();
@@ -193,6 +196,16 @@ class Drafter {
     limits.cpus = static_cast<double>(wanted.millicpus.value) / 1000;
   }
 
+  static Variables variables_of(const std::vector<Entry>& entries) {
+    Variables variables;
+    for (const Entry& entry : entries) {
+      const std::size_t equals = entry.value.find('=');
+      if (equals != std::string::npos)
+        variables.emplace_back(entry.value.substr(0, equals), entry.value.substr(equals + 1));
+    }
+    return variables;
+  }
+
   void add_variables(const Variables& variables) {
     for (const auto& variable : variables) {
       std::erase_if(profile_.environment, [&](const auto& other) { return other.first == variable.first; });
@@ -202,6 +215,7 @@ class Drafter {
 
   void add_environment() {
     profile_.environment = request_.inherited;
+    if (!basis_.image.empty()) add_variables(variables_of(sandbox_.docker.environment));
     add_variables(request_.environment);
     std::string path;
     for (const std::string& directory : search_path(profile_)) path += (path.empty() ? "" : ":") + directory;
@@ -242,6 +256,15 @@ std::vector<std::string> search_path(const Profile& profile) {
     directories.emplace_back(directory);
   }
   return directories;
+}
+
+bool is_given(const Profile& profile, const std::string& path) {
+  if (profile.image.empty()) return true;
+  const Workspace& workspace = profile.workspace;
+  return std::ranges::any_of(profile.binds, [&](const Bind& bind) { return is_inside(path, bind.target); }) ||
+         (workspace.access != WorkspaceAccess::none && is_inside(path, workspace.path)) ||
+         is_inside(path, "/workspace") || is_inside(path, "/agent") || is_inside(path, "/tmp") ||
+         (!profile.session.home.empty() && is_inside(path, profile.session.home));
 }
 
 std::string host_path(const Profile& profile, const std::string& path) {

@@ -202,20 +202,10 @@ class Drafter {
   void add_limits() {
     const Limits& limits = profile_.limits;
     auto add = [&](int resource, std::uint64_t value) { plan_.limits.push_back({resource, value, value}); };
-    add(RLIMIT_CORE, 0);
+    plan_.limits = resource_limits(limits);
     // Counted for this user in this user namespace: pid 1 is one of them.
     // Where a control group counts as well, it is to be the one that says no: it tells how often it did.
     if (limits.pids) add(RLIMIT_NPROC, machine_.processes_in_cgroup ? limits.pids * 2 + 64 : limits.pids + 1);
-    if (limits.file_bytes) add(RLIMIT_FSIZE, limits.file_bytes);
-    if (limits.open_files) add(RLIMIT_NOFILE, limits.open_files);
-    // Of one process; the whole tree's sum is watched. First a signal that has its own number, then the end.
-    const std::uint64_t cpu_seconds = (limits.cpu_ms + 999) / 1000 + 1;
-    if (limits.cpu_ms) plan_.limits.push_back({RLIMIT_CPU, cpu_seconds, cpu_seconds + 1});
-    add(RLIMIT_MEMLOCK, 8ULL << 20);
-    add(RLIMIT_MSGQUEUE, 819200);
-    add(RLIMIT_SIGPENDING, 4096);
-    add(RLIMIT_NICE, 0);
-    add(RLIMIT_RTPRIO, 0);
   }
 
   void add_filter() {
@@ -232,6 +222,23 @@ class Drafter {
 };
 
 }  // namespace
+
+std::vector<ResourceLimit> resource_limits(const Limits& limits) {
+  std::vector<ResourceLimit> list;
+  auto add = [&](int resource, std::uint64_t value) { list.push_back({resource, value, value}); };
+  add(RLIMIT_CORE, 0);
+  if (limits.file_bytes) add(RLIMIT_FSIZE, limits.file_bytes);
+  if (limits.open_files) add(RLIMIT_NOFILE, limits.open_files);
+  // Of one process; the whole tree's sum is watched. First a signal that has its own number, then the end.
+  const std::uint64_t cpu_seconds = (limits.cpu_ms + 999) / 1000 + 1;
+  if (limits.cpu_ms) list.push_back({RLIMIT_CPU, cpu_seconds, cpu_seconds + 1});
+  add(RLIMIT_MEMLOCK, 8ULL << 20);
+  add(RLIMIT_MSGQUEUE, 819200);
+  add(RLIMIT_SIGPENDING, 4096);
+  add(RLIMIT_NICE, 0);
+  add(RLIMIT_RTPRIO, 0);
+  return list;
+}
 
 std::vector<std::string> environment_of(const Profile& profile, const std::string& home, const std::string& temporary) {
   std::vector<std::pair<std::string, std::string>> variables = {
@@ -260,15 +267,16 @@ Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const 
   return Drafter(profile, machine, ladder).draft();
 }
 
-void draft_command(const Profile& profile, const Machine& machine, Draft& draft) {
+std::vector<std::string> arguments_of(const Profile& profile) {
   const Program& program = profile.program;
-  draft.arguments.clear();
-  if (program.shell_text) {
-    draft.arguments = {"bash", "--norc", "--noprofile", "-c", *program.shell_text};
-    draft.arguments.insert(draft.arguments.end(), program.argv.begin(), program.argv.end());
-  } else {
-    draft.arguments = program.argv;
-  }
+  if (!program.shell_text) return program.argv;
+  std::vector<std::string> arguments = {"bash", "--norc", "--noprofile", "-c", *program.shell_text};
+  arguments.insert(arguments.end(), program.argv.begin(), program.argv.end());
+  return arguments;
+}
+
+void draft_command(const Profile& profile, const Machine& machine, Draft& draft) {
+  draft.arguments = arguments_of(profile);
   const bool own_root = draft.blueprint.ladder.namespaces;
   const std::string own_home = draft.blueprint.home_alias.empty() ? home_directory : draft.blueprint.home_alias;
   const std::string home = own_root ? own_home : "/" + draft.blueprint.home_source;

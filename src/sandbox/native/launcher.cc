@@ -318,15 +318,16 @@ bool Launched::reap(std::chrono::milliseconds patience) {
   return true;
 }
 
-std::string encode_orders(const Profile& profile, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& environment, const std::string& cwd, std::uint32_t flags) {
+std::string encode_orders(const Profile& profile, const Command& command) {
+  const std::vector<std::string>& arguments = command.arguments;
+  const std::vector<std::string>& environment = command.environment;
   std::string strings;
   auto add = [&](const std::string& text) {
     // A NUL would end the string for the program anyway: whatever follows must not become another argument.
     strings.append(text.c_str());
     strings.push_back('\0');
   };
-  add(cwd);
+  add(command.cwd);
   add(profile.program.shell_text ? "/bin/bash" : arguments.front());
   std::string search = "/usr/local/bin:/usr/bin:/bin";
   for (const std::string& variable : environment) {
@@ -335,13 +336,15 @@ std::string encode_orders(const Profile& profile, const std::vector<std::string>
   add(search);
   for (const std::string& argument : arguments) add(argument);
   for (const std::string& variable : environment) add(variable);
+  for (const std::string& place : command.places) add(place);
 
   Orders orders{};
   orders.magic = orders_magic;
-  orders.flags = flags;
+  orders.flags = command.flags;
   orders.bytes = static_cast<std::uint32_t>(strings.size());
   orders.arguments = static_cast<std::uint32_t>(arguments.size());
   orders.variables = static_cast<std::uint32_t>(environment.size());
+  orders.places = static_cast<std::uint32_t>(command.places.size());
   if (profile.program.expected) {
     const FileIdentity& expected = *profile.program.expected;
     orders.flags |= order_compare;

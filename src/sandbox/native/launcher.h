@@ -49,6 +49,7 @@ class Launched {
   ChildNotes notes;
   bool ours_to_reap = true;       // false: a zygote's child
   bool own_pid_namespace = true;  // its end is the end of all
+  bool streams_lag = false;       // a container's: carried by somebody else, who closes them once pid 1 is gone
   std::uint64_t cpu_us = 0;       // of all that were in it; known after reap
   std::uint64_t peak_rss_bytes = 0;
 
@@ -81,8 +82,16 @@ struct LaunchRequest {
 /// Returns as soon as the child exists; until it is ready, blueprint and result stay where they are.
 Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTrouble& trouble);
 
+/// What one program is started with.
+struct Command {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::string cwd;
+  std::vector<std::string> places;  // see orders.h
+  std::uint32_t flags = 0;
+};
+
 /// The message that starts the program.
-std::string encode_orders(const Profile& profile, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& environment, const std::string& cwd, std::uint32_t flags);
+std::string encode_orders(const Profile& profile, const Command& command);
 
 }  // namespace cordon::sandbox::native

@@ -163,7 +163,7 @@ Result<void> NativeSandbox::State::send_orders(const Profile& profile, Slot& slo
   Draft& draft = *slot.draft;
   draft_command(profile, machine, draft);
   return slot.launched->send_orders(
-      encode_orders(profile, draft.arguments, draft.environment, draft.cwd, draft.order_flags));
+      encode_orders(profile, {draft.arguments, draft.environment, draft.cwd, {}, draft.order_flags}));
 }
 
 /// One attempt. Into its control groups first, then the orders: nothing of the program runs outside of them.

@@ -49,4 +49,8 @@ Result<sys::Fd> make_pid1_image() {
   return image;
 }
 
+std::string_view pid1_program() {
+  return {cordon_pid1_begin, static_cast<std::size_t>(cordon_pid1_end - cordon_pid1_begin)};
+}
+
 }  // namespace cordon::sandbox::native

@@ -127,6 +127,15 @@ Result<PlaceholderHold> PlaceholderHold::take(const Workspace& workspace, const 
   return result;
 }
 
+Result<void> PlaceholderHold::also_for(const std::string& mark) const {
+  for (const std::string& holder : held_) {
+    const std::string other = fmt::format("{}/by-{}-kept", fs::path(holder).parent_path().string(), mark);
+    std::error_code error;
+    if (!fs::exists(other, error)) CHECK_OK(sys::create_file(other, "", 0600));
+  }
+  return {};
+}
+
 PlaceholderHold::~PlaceholderHold() { release(); }
 
 std::vector<Quarantined> PlaceholderHold::release() {

@@ -27,6 +27,9 @@ class PlaceholderHold {
 
   const std::vector<ProtectedPath>& paths() const { return paths_; }
 
+  /// What it holds stays held while that process lives (`sys::liveness_of`): a container that is kept.
+  Result<void> also_for(const std::string& mark) const;
+
   /// After the run: sweeps what nobody else holds, and moves away what appeared where nothing may.
   std::vector<Quarantined> release();
 
