@@ -9,7 +9,7 @@ namespace cordon::plan {
 namespace {
 
 // A change of what is hashed is a new version: an approval of the old one must not fit.
-constexpr std::string_view digest_version = "cordon plan 1";
+constexpr std::string_view digest_version = "cordon plan 2";
 
 class Fields {
  public:
@@ -56,6 +56,9 @@ void add_profile(Fields& fields, const Profile& profile) {
     fields.number(limit);
   }
   fields.number(static_cast<std::uint64_t>(limits.cpus * 1000)).number(static_cast<std::uint64_t>(profile.network));
+  fields.texts(profile.network_rules).number(profile.published.size());
+  for (const std::uint16_t port : profile.published) fields.number(port);
+  fields.number(limits.connections).number(limits.network_bytes);
   fields.text(profile.session.path).text(profile.session.home);
   fields.number(profile.program.waits_for_input)
       .number(profile.input == Input::given)
@@ -194,7 +197,8 @@ Json to_json(const Plan& plan) {
           {"unpinned", plan.unpinned},
           {"grants", std::move(grants)},
           {"binds", std::move(binds)},
-          {"network", profile.network == Network::none ? "none" : "loopback"},
+          {"network", profile.network == Network::rules ? Json(profile.network_rules) : Json(name_of(profile.network))},
+          {"published", profile.published},
           {"limits", describe_limits(profile.limits)},
           {"policy", plan.policy.hex()},
           {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},

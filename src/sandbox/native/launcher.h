@@ -44,6 +44,7 @@ class Launched {
   std::optional<sys::Fd> control;
   std::optional<sys::Fd> terminal;  // the master of its pty
   std::optional<sys::Fd> listener;  // for refused calls
+  std::optional<sys::Fd> proxy;     // listens on its loopback for the network proxy
   Pipes pipes;
   ChildNotes notes;
   bool ours_to_reap = true;       // false: a zygote's child

@@ -19,6 +19,7 @@
 #include "sandbox/native/violation_watch.h"
 #include "sandbox/native/warm.h"
 #include "sandbox/native/zygote.h"
+#include "sandbox/network/keeper.h"
 #include "sys/landlock.h"
 
 namespace cordon::sandbox::native {
@@ -228,9 +229,17 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     violations = std::make_unique<ViolationWatch>(std::move(*slot->launched->listener),
                                                   own ? FilterOptions::namespaced() : FilterOptions::strict());
   }
+  std::unique_ptr<network::Keeper> keeper;
+  if (slot->launched->proxy) {
+    keeper = std::make_unique<network::Keeper>(network::KeeperOptions{
+        std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
+        profile.limits.network_bytes},
+                                               io);
+  }
   RememberedErrors remembered(io);
   Io& streams = violations ? static_cast<Io&>(remembered) : io;
   Monitor(profile, *slot->launched, slot->cgroup.get(), streams, std::move(stop)).watch(report);
+  if (keeper) report.contacts = keeper->finish();
   if (violations) report.violations = violations->finish(remembered.text());
   if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
   collector.take(std::move(slot->launched), std::move(slot->cgroup));
