@@ -9,6 +9,7 @@
 #include "app/terminal.h"
 #include "app/verbs.h"
 #include "base/text.h"
+#include "guard/contacts.h"
 #include "guard/guard.h"
 
 namespace cordon::app {
@@ -160,6 +161,23 @@ Result<int> rehearse(const GlobalOptions& global, guard::Guard& guard, const Req
   return refused ? exit_code::refused : exit_code::done;
 }
 
+/// What was refused, and the lines that would allow it, ready to be copied.
+void say_network(const std::vector<Contact>& contacts) {
+  for (const Contact& contact : contacts) {
+    const bool refused = contact.stage == Contact::Stage::refused;
+    if (!refused && contact.stage != Contact::Stage::failed) continue;
+    std::cerr << "cordon: network: ";
+    if (!contact.host.empty()) std::cerr << contact.host << ':' << contact.port << ' ';
+    std::cerr << (refused ? "refused: " : "failed: ") << visible(contact.reason, Lines::escape);
+    if (contact.count > 1) std::cerr << " (" << contact.count << " times)";
+    std::cerr << '\n';
+  }
+  const auto rules = guard::rules_to_allow(contacts);
+  if (rules.empty()) return;
+  std::cerr << "cordon: to allow it, add under Network in SANDBOX.md and run: cordon trust\n";
+  for (const std::string& rule : rules) std::cerr << "- " << rule << '\n';
+}
+
 void say(const GlobalOptions& global, const guard::Execution& execution) {
   for (const std::string& alert : execution.alerts) {
     std::cerr << styled("cordon: " + visible(alert, Lines::escape), Style::red, STDERR_FILENO) << '\n';
@@ -181,6 +199,7 @@ void say(const GlobalOptions& global, const guard::Execution& execution) {
     if (!violation.allow.empty()) std::cerr << "; to allow it: " << visible(violation.allow, Lines::escape);
     std::cerr << '\n';
   }
+  say_network(execution.report.contacts);
   const Truncated& cut = execution.report.truncated;
   if ((cut.out || cut.err) && !global.quiet) {
     std::cerr << "cordon: " << (cut.out ? "stdout" : "stderr") << " was cut at the output limit\n";

@@ -112,8 +112,8 @@ struct Profile {
   std::vector<Bind> binds;
   Limits limits;
   Network network = Network::none;
-  std::vector<std::string> network_rules;    // "example.com", "*.example.com:443": docs/network.md
-  std::vector<std::uint16_t> published;      // ports inside that are reached from the host's loopback
+  std::vector<std::string> network_rules;  // "example.com", "*.example.com:443": docs/network.md
+  std::vector<std::uint16_t> published;    // ports inside that are reached from the host's loopback
   SessionDirectory session;
   Input input = Input::closed;
   bool tty = false;                // a pty of its own as stdin, stdout and stderr

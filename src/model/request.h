@@ -42,8 +42,10 @@ struct Request {
   bool input_given = false;  // stdin is the caller's
   bool tty = false;
   bool report_violations = false;
-  bool clean_room = false;  // the workspace as a throwaway view, nothing of the session's, nothing stays
-  bool detached = false;    // outlives whoever asked
+  bool clean_room = false;             // the workspace as a throwaway view, nothing of the session's, nothing stays
+  bool detached = false;               // outlives whoever asked
+  std::vector<std::uint16_t> publish;  // ports inside to be reached from the host's loopback
+  bool learn_network = false;          // hosts that no rule names are asked about, or listed
 };
 
 }  // namespace cordon

@@ -133,7 +133,9 @@ Json describe_request(const Request& request) {
           {"tty", request.tty},
           {"report_violations", request.report_violations},
           {"clean_room", request.clean_room},
-          {"detached", request.detached}};
+          {"detached", request.detached},
+          {"publish", request.publish},
+          {"learn_network", request.learn_network}};
 }
 
 std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
@@ -209,21 +211,22 @@ Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  for (const char* key : {"text",        "user",        "uid",
-                          "agent",       "session",     "surface",
-                          "is_agent",    "cwd",         "workspace",
-                          "home",        "config",      "environment",
-                          "inherited",   "of_host",     "clean_room",
-                          "wall_ms",     "require",     "require_approval",
-                          "input_given", "tty",         "report_violations",
-                          "detached",    "output_bytes"}) {
+  for (const char* key : {"text",         "user",         "uid",
+                          "agent",        "session",      "surface",
+                          "is_agent",     "cwd",          "workspace",
+                          "home",         "config",       "environment",
+                          "inherited",    "of_host",      "clean_room",
+                          "wall_ms",      "require",      "require_approval",
+                          "input_given",  "tty",          "report_violations",
+                          "detached",     "output_bytes", "publish",
+                          "learn_network"}) {
     if (!json.is_object() || !json.contains(key)) return damaged();
   }
   for (const char* key : {"user", "agent", "session", "surface"}) {
     if (!json[key].is_string()) return damaged();
   }
-  for (const char* key :
-       {"is_agent", "require_approval", "input_given", "tty", "report_violations", "clean_room", "detached"}) {
+  for (const char* key : {"is_agent", "require_approval", "input_given", "tty", "report_violations", "clean_room",
+                          "detached", "learn_network"}) {
     if (!json[key].is_boolean()) return damaged();
   }
   if (!json["uid"].is_number_unsigned() || !(json["wall_ms"].is_null() || json["wall_ms"].is_number_unsigned()) ||
@@ -258,6 +261,12 @@ Result<Request> request_of(const Json& description) {
   request.report_violations = json["report_violations"];
   request.clean_room = json["clean_room"];
   request.detached = json["detached"];
+  if (!json["publish"].is_array()) return damaged();
+  for (const Json& port : json["publish"]) {
+    if (!port.is_number_unsigned() || port.get<std::uint64_t>() > 65535) return damaged();
+    request.publish.push_back(port.get<std::uint16_t>());
+  }
+  request.learn_network = json["learn_network"];
   return request;
 }
 

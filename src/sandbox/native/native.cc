@@ -231,10 +231,10 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   }
   std::unique_ptr<network::Keeper> keeper;
   if (slot->launched->proxy) {
-    keeper = std::make_unique<network::Keeper>(network::KeeperOptions{
-        std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
-        profile.limits.network_bytes},
-                                               io);
+    keeper = std::make_unique<network::Keeper>(
+        network::KeeperOptions{std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
+                               profile.limits.network_bytes},
+        io);
   }
   RememberedErrors remembered(io);
   Io& streams = violations ? static_cast<Io&>(remembered) : io;

@@ -19,8 +19,6 @@ extern const char cordon_pid1_end[];
 
 namespace cordon::sandbox::native {
 
-Result<sys::Fd> make_pid1_image() {
-  return sys::memory_program("cordon-pid1", {cordon_pid1_begin, cordon_pid1_end});
-}
+Result<sys::Fd> make_pid1_image() { return sys::memory_program("cordon-pid1", {cordon_pid1_begin, cordon_pid1_end}); }
 
 }  // namespace cordon::sandbox::native

@@ -17,9 +17,7 @@ struct Range4 {
   Place place;
 };
 
-constexpr std::uint32_t quad(unsigned a, unsigned b, unsigned c, unsigned d) {
-  return a << 24 | b << 16 | c << 8 | d;
-}
+constexpr std::uint32_t quad(unsigned a, unsigned b, unsigned c, unsigned d) { return a << 24 | b << 16 | c << 8 | d; }
 
 // Single addresses first: the first that fits counts. IANA's registry of special addresses, and the clouds' own.
 constexpr Range4 ranges4[] = {
@@ -28,22 +26,14 @@ constexpr Range4 ranges4[] = {
     {quad(168, 63, 129, 16), 32, Place::metadata},    // Azure
     {quad(100, 100, 100, 200), 32, Place::metadata},  // Alibaba
     {quad(192, 0, 0, 192), 32, Place::metadata},      // Oracle
-    {quad(255, 255, 255, 255), 32, Place::broadcast},
-    {quad(0, 0, 0, 0), 8, Place::unspecified},
-    {quad(10, 0, 0, 0), 8, Place::private_network},
-    {quad(100, 64, 0, 0), 10, Place::shared},
-    {quad(127, 0, 0, 0), 8, Place::loopback},
-    {quad(169, 254, 0, 0), 16, Place::link_local},
-    {quad(172, 16, 0, 0), 12, Place::private_network},
-    {quad(192, 0, 0, 0), 24, Place::reserved},
-    {quad(192, 0, 2, 0), 24, Place::documentation},
-    {quad(192, 88, 99, 0), 24, Place::reserved},
-    {quad(192, 168, 0, 0), 16, Place::private_network},
-    {quad(198, 18, 0, 0), 15, Place::reserved},
-    {quad(198, 51, 100, 0), 24, Place::documentation},
-    {quad(203, 0, 113, 0), 24, Place::documentation},
-    {quad(224, 0, 0, 0), 4, Place::multicast},
-    {quad(240, 0, 0, 0), 4, Place::reserved},
+    {quad(255, 255, 255, 255), 32, Place::broadcast},   {quad(0, 0, 0, 0), 8, Place::unspecified},
+    {quad(10, 0, 0, 0), 8, Place::private_network},     {quad(100, 64, 0, 0), 10, Place::shared},
+    {quad(127, 0, 0, 0), 8, Place::loopback},           {quad(169, 254, 0, 0), 16, Place::link_local},
+    {quad(172, 16, 0, 0), 12, Place::private_network},  {quad(192, 0, 0, 0), 24, Place::reserved},
+    {quad(192, 0, 2, 0), 24, Place::documentation},     {quad(192, 88, 99, 0), 24, Place::reserved},
+    {quad(192, 168, 0, 0), 16, Place::private_network}, {quad(198, 18, 0, 0), 15, Place::reserved},
+    {quad(198, 51, 100, 0), 24, Place::documentation},  {quad(203, 0, 113, 0), 24, Place::documentation},
+    {quad(224, 0, 0, 0), 4, Place::multicast},          {quad(240, 0, 0, 0), 4, Place::reserved},
 };
 
 struct Range6 {

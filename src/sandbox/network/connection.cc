@@ -239,7 +239,11 @@ void Connection::answered(std::uint64_t question, const Answer& answer) {
     say_last(403, SocksReply::not_allowed, answer.reason, answer.would_allow);
   } else if (server_ && server_endpoint_ == wish_.endpoint && wish_.transport == Transport::http) {
     reused_ = true;
-    if (!tunnelled_) open(*server_address_);
+    if (tunnelled_) {
+      services_.report(Closed{question_, 0, 0});  // the tunnel's own bytes are counted with the tunnel
+    } else {
+      open(*server_address_);
+    }
     reached();
   } else {
     close_server();
@@ -281,9 +285,11 @@ void Connection::judge_addresses(const std::vector<Address>& addresses) {
       candidates_.push_back(address);
     } else if (place != Place::outside || way == Routes::Way::here) {
       const bool name = !wish_.endpoint.host.address;
-      reason = fmt::format("{} is {}{}", name ? wish_.endpoint.host.text() + " has the address " + address.text() + ", which" : address.text(),
-                           place == Place::outside ? "this machine itself" : phrase_for(place),
-                           name ? "; a name alone does not open that" : "");
+      reason = fmt::format(
+          "{} is {}{}",
+          name ? wish_.endpoint.host.text() + " has the address " + address.text() + ", which" : address.text(),
+          place == Place::outside ? "this machine itself" : phrase_for(place),
+          name ? "; a name alone does not open that" : "");
       would_allow = Endpoint{Host{{}, address}, wish_.endpoint.port}.text();
     } else if (reason.empty()) {
       dial_trouble_ = "there is no route to it";
@@ -467,14 +473,17 @@ void Connection::say_last(int status, SocksReply reply, const std::string& reaso
                        : status == 400 ? "Bad Request"
                        : status == 504 ? "Gateway Timeout"
                                        : "Bad Gateway";
-  std::string body = fmt::format("cordon: {}: {}\n", wish_.endpoint.port == 0 ? "refused" : wish_.endpoint.text(), visible(reason, Lines::escape));
+  std::string body = fmt::format("cordon: {}: {}\n", wish_.endpoint.port == 0 ? "refused" : wish_.endpoint.text(),
+                                 visible(reason, Lines::escape));
   if (!would_allow.empty()) {
-    body += fmt::format("To allow it, add this line under Network in SANDBOX.md and run: cordon trust\n- {}\n", would_allow);
+    body += fmt::format("To allow it, add this line under Network in SANDBOX.md and run: cordon trust\n- {}\n",
+                        would_allow);
   }
   const std::string hint = would_allow.empty() ? "" : fmt::format(" (to allow it add {} under Network)", would_allow);
-  client_.send(fmt::format("HTTP/1.1 {} {}{}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
-                           "Connection: close\r\nProxy-Connection: close\r\n\r\n{}",
-                           status, phrase, hint, body.size(), request_.method == "HEAD" ? "" : body));
+  client_.send(
+      fmt::format("HTTP/1.1 {} {}{}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
+                  "Connection: close\r\nProxy-Connection: close\r\n\r\n{}",
+                  status, phrase, hint, body.size(), request_.method == "HEAD" ? "" : body));
 }
 
 void Connection::report_closed() {

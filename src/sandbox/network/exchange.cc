@@ -61,7 +61,8 @@ bool Connection::take_response_head() {
   if (length && !*length) return false;
   if (!length || !response) {
     const Error& error = length ? response.error() : length.error();
-    fail_with(502, SocksReply::failed, fmt::format("the answer of {} cannot be read: {}", wish_.endpoint.text(), error.sentence));
+    fail_with(502, SocksReply::failed,
+              fmt::format("the answer of {} cannot be read: {}", wish_.endpoint.text(), error.sentence));
     return true;
   }
   response_in_.erase(0, **length);

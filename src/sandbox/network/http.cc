@@ -105,8 +105,8 @@ bool has(const std::vector<std::string>& words, std::string_view word) {
 
 Result<std::uint64_t> parse_length(std::string_view text) {
   constexpr std::size_t most_digits = 15;
-  const bool digits =
-      !text.empty() && text.size() <= most_digits && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits = !text.empty() && text.size() <= most_digits &&
+                      std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   if (!digits) return malformed("Content-Length is no number");
   std::uint64_t length = 0;
   for (const char c : text) length = length * 10 + static_cast<std::uint64_t>(c - '0');
@@ -122,7 +122,8 @@ Result<Framing> framing_of(const std::vector<Field>& fields, bool version_1_1) {
   if (lengths == 1 && encodings == 1) return malformed("there are both Content-Length and Transfer-Encoding");
   if (encodings == 1) {
     if (!version_1_1) return malformed("HTTP/1.0 has no Transfer-Encoding");
-    if (!same(*value_of(fields, "transfer-encoding"), "chunked")) return malformed("the Transfer-Encoding is not 'chunked'");
+    if (!same(*value_of(fields, "transfer-encoding"), "chunked"))
+      return malformed("the Transfer-Encoding is not 'chunked'");
     return Framing{Framing::Kind::chunked, 0};
   }
   if (lengths == 1) {
@@ -134,8 +135,9 @@ Result<Framing> framing_of(const std::vector<Field>& fields, bool version_1_1) {
 
 /// Between client and proxy only, or said anew by us.
 bool stays_here(const Field& field, const std::vector<std::string>& connection, bool websocket) {
-  static constexpr std::string_view own[] = {"connection",          "proxy-connection", "keep-alive", "te",
-                                             "proxy-authorization", "proxy-authenticate", "host",     "http2-settings"};
+  static constexpr std::string_view own[] = {"connection", "proxy-connection",    "keep-alive",
+                                             "te",         "proxy-authorization", "proxy-authenticate",
+                                             "host",       "http2-settings"};
   const std::string name = to_lower(field.name);
   if (std::ranges::find(own, name) != std::end(own)) return true;
   if (name == "upgrade") return !websocket;
@@ -258,7 +260,8 @@ Result<Request> parse_tunnelled_request(std::string_view head, const Endpoint& e
   const std::string said = *value_of(lines.fields, "host");
   // A port may be left out where it is the web's own.
   const Endpoint named = TRY(parse_endpoint(said, endpoint.port));
-  if (named != endpoint) return malformed("the Host field says {} and the tunnel leads to {}", named.text(), endpoint.text());
+  if (named != endpoint)
+    return malformed("the Host field says {} and the tunnel leads to {}", named.text(), endpoint.text());
   for (Field& field : lines.fields) {
     if (same(field.name, "host")) field.value = endpoint.text();
   }
@@ -272,14 +275,17 @@ Result<Response> parse_response(std::string_view head, const Request& request) {
   if (!version_1_1 && !start.starts_with("HTTP/1.0 ")) return malformed("the server speaks no HTTP/1");
   const std::string_view code = start.substr(9, 3);
   const bool digits = code.size() == 3 && std::ranges::all_of(code, [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits || code[0] == '0' || (start.size() > 12 && start[12] != ' ')) return malformed("the server's status is malformed");
+  if (!digits || code[0] == '0' || (start.size() > 12 && start[12] != ' '))
+    return malformed("the server's status is malformed");
   Response response;
   response.status = (code[0] - '0') * 100 + (code[1] - '0') * 10 + (code[2] - '0');
   if (start.size() > 13 && is_value(start.substr(13))) response.reason = start.substr(13);
   const auto connection = connection_words(lines.fields);
   response.keep_alive = version_1_1 ? !has(connection, "close") : has(connection, "keep-alive");
-  if (response.status == 101 && !request.websocket) return malformed("the server changes to a protocol that nobody asked for");
-  const bool bodiless = request.method == "HEAD" || response.status < 200 || response.status == 204 || response.status == 304;
+  if (response.status == 101 && !request.websocket)
+    return malformed("the server changes to a protocol that nobody asked for");
+  const bool bodiless =
+      request.method == "HEAD" || response.status < 200 || response.status == 204 || response.status == 304;
   const bool sized = count(lines.fields, "content-length") + count(lines.fields, "transfer-encoding") > 0;
   if (!bodiless) {
     response.body = sized ? TRY(framing_of(lines.fields, version_1_1)) : Framing{Framing::Kind::until_close, 0};
@@ -370,7 +376,8 @@ Result<bool> BodyReader::take_control(char c) {
         state_ = State::last;
         return true;
       }
-      if (!lenient || ++extra_ > most_extra || c == '\n' || c == '\0') return malformed("the end of the body is malformed");
+      if (!lenient || ++extra_ > most_extra || c == '\n' || c == '\0')
+        return malformed("the end of the body is malformed");
       line_empty_ = false;
       return true;
     case State::last: {

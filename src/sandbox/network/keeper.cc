@@ -141,7 +141,9 @@ void Keeper::conclude(const Child& child) {
   ::kill(child.pid, SIGKILL);
   while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-  for (auto& [id, contact] : open_) tell(contact);
+  for (auto& [id, contact] : open_) {
+    if (contact.stage == Contact::Stage::opened) tell(contact);
+  }
   open_.clear();
 }
 
@@ -224,6 +226,7 @@ void Keeper::take(const Closed& closed) {
   if (found == open_.end()) return;
   Contact contact = std::move(found->second);
   open_.erase(found);
+  if (contact.stage != Contact::Stage::opened) return;
   contact.stage = Contact::Stage::closed;
   contact.sent = closed.sent;
   contact.received = closed.received;

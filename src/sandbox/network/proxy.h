@@ -52,7 +52,7 @@ class Proxy : private Services {
   Resolver resolver_;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::map<std::uint64_t, std::uint64_t> questions_;  // → connection
-  std::vector<std::string> reports_;  // not taken by the keeper yet
+  std::vector<std::string> reports_;                  // not taken by the keeper yet
   std::vector<char> scratch_;
   std::uint64_t next_connection_ = 1;
   std::uint64_t next_question_ = 1;

@@ -76,7 +76,8 @@ ResolverSettings ResolverSettings::parse(std::string_view hosts, std::string_vie
 /// One name being looked up: both kinds of address at once, over UDP, and over TCP what does not fit.
 class Lookup {
  public:
-  Lookup(Resolver& resolver, std::uint64_t id, std::string name) : resolver_(resolver), id_(id), name_(std::move(name)) {}
+  Lookup(Resolver& resolver, std::uint64_t id, std::string name)
+      : resolver_(resolver), id_(id), name_(std::move(name)) {}
 
   std::vector<std::uint64_t> askers;
   const std::string& name() const { return name_; }
@@ -125,13 +126,14 @@ class Lookup {
   Resolution result() const {
     Resolution resolution;
     for (const Query& query : queries_) {
-      resolution.addresses.insert(resolution.addresses.end(), query.reply.addresses.begin(), query.reply.addresses.end());
+      resolution.addresses.insert(resolution.addresses.end(), query.reply.addresses.begin(),
+                                  query.reply.addresses.end());
     }
     if (!resolution.addresses.empty()) return resolution;
     const bool unknown = std::ranges::any_of(queries_, [](const Query& query) { return query.reply.code == 3; });
-    resolution.trouble = unknown            ? "there is no such name"
+    resolution.trouble = unknown          ? "there is no such name"
                          : all_answered() ? "it has no address"
-                                            : "no name server answers";
+                                          : "no name server answers";
     return resolution;
   }
   std::uint32_t ttl() const {

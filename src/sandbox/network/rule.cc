@@ -72,7 +72,8 @@ Result<Rule> parse_rule(std::string_view text) {
   const Endpoint endpoint = TRY(parse_endpoint(rest, https_port));
   rule.host = endpoint.host;
   if (has_port) rule.port = endpoint.port;
-  if (rule.subdomains && rule.host.address) return fail(Fault::invalid_input, "'{}': an address has no subdomains", text);
+  if (rule.subdomains && rule.host.address)
+    return fail(Fault::invalid_input, "'{}': an address has no subdomains", text);
   if (rule.subdomains && rule.host.name.find('.') == std::string::npos) {
     return fail(Fault::invalid_input, "'{}' would open a whole top-level domain", text);
   }

@@ -64,7 +64,9 @@ Result<std::optional<Parsed<SocksRequest>>> read_socks_request(std::string_view 
   }
   const std::size_t length = begin + size + 2;
   if (bytes.size() < length) return more;
-  const auto done = [&](SocksRequest request) { return std::optional(Parsed<SocksRequest>{std::move(request), length}); };
+  const auto done = [&](SocksRequest request) {
+    return std::optional(Parsed<SocksRequest>{std::move(request), length});
+  };
   if (byte(bytes, 1) != connect) {
     return done(refused(SocksReply::unknown_command, "of SOCKS only CONNECT is offered, not BIND or UDP"));
   }

@@ -119,7 +119,8 @@ Result<std::optional<ClientHello>> read_client_hello(std::string_view bytes) {
 Result<void> check_server_name(const ClientHello& hello, const Host& host) {
   if (host.address) return {};
   if (hello.encrypted) {
-    return fail(Fault::denied, "its TLS hides the server's name (encrypted ClientHello), so it cannot be compared with {}",
+    return fail(Fault::denied,
+                "its TLS hides the server's name (encrypted ClientHello), so it cannot be compared with {}",
                 host.text());
   }
   if (!hello.server_name) return fail(Fault::denied, "its TLS names no server; {} was asked for", host.text());

@@ -22,7 +22,8 @@ void add_proxy_variables(std::vector<std::pair<std::string, std::string>>& varia
   const std::string http = fmt::format("http://127.0.0.1:{}", proxy_port);
   const std::string socks = fmt::format("socks5h://127.0.0.1:{}", proxy_port);
   // curl, git over https, pip, go, apt, ruby and most others read these; some only the lower-case ones.
-  for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"}) variables.emplace_back(name, http);
+  for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"})
+    variables.emplace_back(name, http);
   for (const char* name : {"ALL_PROXY", "all_proxy"}) variables.emplace_back(name, socks);
   for (const char* name : {"NO_PROXY", "no_proxy"}) variables.emplace_back(name, "");
   variables.emplace_back("npm_config_proxy", http);

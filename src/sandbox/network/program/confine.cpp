@@ -35,11 +35,11 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 #endif
 
 constexpr int allowed_calls[] = {
-    SYS_read,       SYS_write,         SYS_close,         SYS_recvfrom,    SYS_sendto,       SYS_connect,
-    SYS_accept4,    SYS_epoll_create1, SYS_epoll_ctl,     SYS_epoll_pwait, SYS_setsockopt,   SYS_getsockopt,
-    SYS_shutdown,   SYS_clock_gettime, SYS_getrandom,     SYS_munmap,      SYS_mremap,       SYS_brk,
-    SYS_madvise,    SYS_futex,         SYS_exit,          SYS_exit_group,  SYS_rt_sigreturn, SYS_rt_sigprocmask,
-    SYS_restart_syscall,
+    SYS_read,       SYS_write,      SYS_close,         SYS_recvfrom,       SYS_sendto,
+    SYS_connect,    SYS_accept4,    SYS_epoll_create1, SYS_epoll_ctl,      SYS_epoll_pwait,
+    SYS_setsockopt, SYS_getsockopt, SYS_shutdown,      SYS_clock_gettime,  SYS_getrandom,
+    SYS_munmap,     SYS_mremap,     SYS_brk,           SYS_madvise,        SYS_futex,
+    SYS_exit,       SYS_exit_group, SYS_rt_sigreturn,  SYS_rt_sigprocmask, SYS_restart_syscall,
 #if defined(__x86_64__)
     SYS_epoll_wait,
 #endif
@@ -75,8 +75,11 @@ Result<void> limit(std::uint64_t descriptors) {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   const rlim_t wanted = std::min<rlim_t>(files.rlim_max, descriptors);
-  for (const auto& [resource, value] : {std::pair{RLIMIT_NOFILE, wanted}, {RLIMIT_AS, most_memory}, {RLIMIT_FSIZE, 0},
-                                        {RLIMIT_CORE, 0}, {RLIMIT_NPROC, 0}}) {
+  for (const auto& [resource, value] : {std::pair{RLIMIT_NOFILE, wanted},
+                                        {RLIMIT_AS, most_memory},
+                                        {RLIMIT_FSIZE, 0},
+                                        {RLIMIT_CORE, 0},
+                                        {RLIMIT_NPROC, 0}}) {
     const rlimit both{value, value};
     if (::setrlimit(resource, &both) != 0) return trouble("setrlimit");
   }
