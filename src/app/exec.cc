@@ -1,6 +1,7 @@
 // cordon exec: the whole way of one command.
 #include <unistd.h>
 
+#include <charconv>
 #include <iostream>
 
 #include "app/asker.h"
@@ -32,6 +33,8 @@ struct Options {
   bool input = false;
   bool tty = false;
   bool violations = false;
+  std::vector<std::string> publish;
+  bool learn_network = false;
 };
 
 constexpr Duration longest_wait = std::chrono::hours(24);
@@ -73,6 +76,18 @@ Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const
   }
 }
 
+/// A person who is there lets a host through, until the run ends. As with every loosening, a y is not enough where an
+/// approver was set up.
+Result<bool> ask_about(const Contact& contact, const GlobalOptions& global, const PresenceOptions& presence) {
+  const std::string question = fmt::format("The command wants to reach {} ({}).", contact.would_allow, contact.reason);
+  const std::string answer = to_lower(trim(TRY(ask_line(question + " Allow it for this run? [y/N] "))));
+  if (answer != "y" && answer != "yes") return false;
+  if (TRY(approve::ApproverStore(TRY(state_directory(global))).read())) {
+    TRY(prove_presence(global, presence, "Allow " + contact.would_allow + "?"));
+  }
+  return true;
+}
+
 Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request) {
   guard::Asking asking;
   asking.approval = options.approval;
@@ -96,6 +111,15 @@ Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& opti
   return asking;
 }
 
+Result<std::uint16_t> port_of(const std::string& text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1024) {
+    return fail(Fault::invalid_input, "--publish '{}': write a port between 1024 and 65535", text);
+  }
+  return port;
+}
+
 Result<Request> request_of(const GlobalOptions& global, const Options& options) {
   if (options.command.empty()) {
     return fail(Fault::invalid_input, "say which command, e.g.: sandbox-exec 'npm test'");
@@ -111,6 +135,8 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
   request.tty = options.tty;
   request.report_violations = options.violations;
   request.detached = options.detach;
+  for (const std::string& port : options.publish) request.publish.push_back(TRY(port_of(port)));
+  request.learn_network = options.learn_network;
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
   if (!options.require.empty()) {
     request.require = level_named(options.require);
@@ -226,11 +252,24 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
   }
   const bool progress = is_terminal(STDERR_FILENO) && !global.quiet && !options.tty;
   guard::Execution execution;
+  std::vector<std::string> learned;
   {
     PassingIo io(progress ? PassingIo::Progress::on : PassingIo::Progress::off, options.input);
+    if (request.learn_network && asking.on_the_spot && !options.input) {
+      io.ask_about_contacts([&](const Contact& contact) {
+        const auto allowed = ask_about(contact, global, options.request.presence);
+        if (allowed.value_or(false)) learned.push_back(contact.would_allow);
+        return allowed.value_or(false);
+      });
+    }
     execution = guard.execute(request, asking, io, stop.token());
   }
   say(global, execution);
+  if (!learned.empty()) {
+    std::cerr
+        << "cordon: allowed for this run only; to keep it, add under Network in SANDBOX.md and run: cordon trust\n";
+    for (const std::string& rule : learned) std::cerr << "- " << rule << '\n';
+  }
   return guard::exit_code_of(execution);
 }
 
@@ -296,10 +335,15 @@ void define_exec(CommandLine& line) {
   verb.add_flag("-i,--stdin", options->input, "Give it this process's standard input");
   verb.add_flag("-t,--tty", options->tty, "Give it a terminal of its own");
   verb.add_flag("--violations", options->violations, "Report what it wanted and was refused inside the sandbox");
+  verb.add_option("--publish", options->publish, "Make this port of the sandbox reachable on the host's loopback")
+      .type_name("PORT");
+  verb.add_flag("--learn-network", options->learn_network,
+                "Ask about each host that no rule names, or list them as ready-made rules");
   add_presence_options(verb, options->request.presence);
   verb.example("sandbox-exec 'npm test'");
   verb.example("sandbox-exec --json --timeout 5m 'make -j4'");
-  verb.example("sandbox-exec --detach 'npm run dev'");
+  verb.example("sandbox-exec --detach --publish 8080 'npm run dev'");
+  verb.example("sandbox-exec --learn-network 'npm install'");
   verb.exits(exit_code::queued, "not started: waits for approval");
   verb.exits(exit_code::timed_out, "ended by its time limit");
   verb.exits(exit_code::not_run, "could not be run; nothing ran");

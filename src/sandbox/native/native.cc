@@ -20,6 +20,7 @@
 #include "sandbox/native/warm.h"
 #include "sandbox/native/zygote.h"
 #include "sandbox/network/keeper.h"
+#include "sandbox/network/publisher.h"
 #include "sys/landlock.h"
 
 namespace cordon::sandbox::native {
@@ -212,6 +213,12 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (!profile.program.shell_text && profile.program.argv.empty()) {
     return unrun({Fault::invalid_input, "there is no program to run"});
   }
+  std::unique_ptr<network::Publisher> publisher;
+  if (!profile.published.empty()) {
+    auto opened = network::Publisher::open(profile.published);
+    if (!opened) return unrun(opened.error());
+    publisher = *std::move(opened);
+  }
   std::optional<Slot> slot = slots ? slots->take(profile) : std::nullopt;
   if (slot) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
@@ -231,10 +238,12 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   }
   std::unique_ptr<network::Keeper> keeper;
   if (slot->launched->proxy) {
-    keeper = std::make_unique<network::Keeper>(
-        network::KeeperOptions{std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
-                               profile.limits.network_bytes},
-        io);
+    network::KeeperOptions options{std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
+                                   profile.limits.network_bytes};
+    keeper = std::make_unique<network::Keeper>(std::move(options), io);
+  }
+  if (publisher && slot->launched->network) {
+    if (auto led = publisher->start(*slot->launched->network); !led) return unrun(led.error());
   }
   RememberedErrors remembered(io);
   Io& streams = violations ? static_cast<Io&>(remembered) : io;

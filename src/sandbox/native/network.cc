@@ -60,6 +60,7 @@ bool NetworkMaker::join() {
   long entered;
   if (pid_ < 0) {
     entered = raw::call(SYS_setns, child_.plan.network_namespace, CLONE_NEWNET);
+    if (!hand_out_namespace(child_.plan.network_namespace)) return false;
   } else {
     wait_for(made_);
     entered = result_ < 0 ? result_ : raw::call(SYS_setns, result_, CLONE_NEWNET);
@@ -67,6 +68,7 @@ bool NetworkMaker::join() {
     // Nobody but us may be left when pid 1 takes over.
     while (raw::call(SYS_wait4, pid_, 0, __WALL, 0) == -EINTR) {
     }
+    if (result_ >= 0 && !hand_out_namespace(static_cast<int>(result_))) return false;
     if (result_ >= 0) raw::close(result_);
     raw::close(proc_);
   }
@@ -84,6 +86,12 @@ bool NetworkMaker::raise_loopback() {
   long result = raw::call(SYS_ioctl, socket, SIOCSIFFLAGS, raw::address(&request));
   raw::close(socket);
   return child_.ok(result, "bring loopback up");
+}
+
+/// To whoever leads connections to published ports into it.
+bool NetworkMaker::hand_out_namespace(int descriptor) {
+  if (child_.plan.open_ports.empty()) return true;
+  return child_.ok(send_descriptor(child_.plan.control, PassedFd::network, descriptor), "hand over the network");
 }
 
 bool NetworkMaker::open_proxy_socket() {

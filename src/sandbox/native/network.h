@@ -23,6 +23,7 @@ class NetworkMaker {
   static void make(void* self);
   bool raise_loopback();
   bool open_proxy_socket();
+  bool hand_out_namespace(int descriptor);
 
   Child& child_;
   int proc_ = -1;

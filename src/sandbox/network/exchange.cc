@@ -83,7 +83,8 @@ bool Connection::take_response_head() {
 
 void Connection::finish_exchange() {
   response_begun_ = false;
-  const bool keep_client = request_.keep_alive && request_body_.done() && !client_.ended;
+  const bool told = response_.body.kind != Framing::Kind::until_close;  // the client knows where it ended
+  const bool keep_client = told && request_.keep_alive && request_body_.done() && !client_.ended;
   const bool keep_server = keep_client && response_.keep_alive && !server_->ended && response_in_.empty();
   // A tunnel's server is the only one that its client may talk to.
   if (!keep_client || (tunnelled_ && !keep_server)) {

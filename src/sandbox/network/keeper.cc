@@ -1,14 +1,10 @@
 #include "sandbox/network/keeper.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +12,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "sandbox/network/proxy_image.h"
+#include "sandbox/network/spawn.h"
 
 namespace cordon::sandbox::network {
 
@@ -26,42 +22,6 @@ constexpr int most_starts = 3;
 constexpr std::size_t most_open = 100'000;
 constexpr std::size_t most_contacts = 500;
 constexpr int patience_at_end_ms = 2'000;
-constexpr int control_fd = 3;
-constexpr int listener_fd = 4;
-
-Result<int> spawn_proxy(int image, int control, int listener) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  ::sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);  // a Ctrl-C on the terminal is for the command
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, control, control_fd);
-  posix_spawn_file_actions_adddup2(&actions, listener, listener_fd);
-  const std::string path = fmt::format("/proc/self/fd/{}", image);
-  char name[] = "cordon-proxy";
-  char* arguments[] = {name, nullptr};
-  char* environment[] = {nullptr};
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, path.c_str(), &actions, &attributes, arguments, environment);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) return fail(Fault::unavailable, "start the network proxy: {}", std::strerror(error));
-  return pid;
-}
-
-/// A number that none of the proxy's own takes.
-Result<sys::Fd> moved_up(int fd) {
-  constexpr int above = 16;
-  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, above);
-  if (moved < 0) return fail(Fault::unavailable, "dup: {}", std::strerror(errno));
-  return sys::Fd(moved);
-}
 
 bool same(const Contact& a, const Contact& b) {
   return a.stage == b.stage && a.host == b.host && a.port == b.port && a.reason == b.reason && a.rule == b.rule &&
@@ -114,10 +74,7 @@ Result<Keeper::Child> Keeper::start() {
   }
   sys::Fd ours(ends[0]);
   const sys::Fd theirs(ends[1]);
-  const sys::Fd image = TRY(moved_up(TRY(proxy_image()).get()));
-  const sys::Fd control = TRY(moved_up(theirs.get()));
-  const sys::Fd listener = TRY(moved_up(options_.listener.get()));
-  Child child{TRY(spawn_proxy(image.get(), control.get(), listener.get())), std::move(ours)};
+  Child child{TRY(spawn_program({"cordon-proxy"}, {theirs.get(), options_.listener.get()})), std::move(ours)};
   const std::string terms = encode(Terms{options_.connections, options_.bytes});
   ::send(child.control.get(), terms.data(), terms.size(), MSG_NOSIGNAL);
   return child;

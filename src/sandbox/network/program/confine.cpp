@@ -131,7 +131,7 @@ Result<void> confine(std::uint64_t descriptors) {
   CHECK_OK(drop_capabilities());
   CHECK_OK(limit(descriptors));
   if (::prctl(PR_SET_DUMPABLE, 0) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return trouble("prctl");
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return trouble("prctl");
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::prctl(PR_SET_NAME, "cordon-proxy") != 0) return trouble("prctl");
   CHECK_OK(close_files());
   return sys::install_filter(proxy_filter());
 }

@@ -1,13 +1,20 @@
-// The proxy as a program: descriptor 3 leads to its keeper, descriptor 4 listens inside the sandbox.
+// The proxy as a program: descriptor 3 leads to its keeper, descriptor 4 listens inside the sandbox. With "publish" it
+// is the relay of published ports.
 #include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 #include "sandbox/network/program/confine.h"
 #include "sandbox/network/proxy.h"
+#include "sandbox/network/relay.h"
 
 namespace cordon::sandbox::network {
 namespace {
@@ -46,11 +53,41 @@ Result<void> serve() {
   return {};
 }
 
+/// Into the namespace that owns the sandbox's network, for the right to enter that, which is given up again at once.
+Result<void> enter(const sys::Fd& network) {
+  const sys::Fd owner(::ioctl(network.get(), NS_GET_USERNS));
+  // Level L3: the network is owned by the namespace that we are in.
+  [[maybe_unused]] const int entered = owner.get() < 0 ? -1 : ::setns(owner.get(), CLONE_NEWUSER);
+  if (::setns(network.get(), CLONE_NEWNET) != 0) {
+    return fail(Fault::unavailable, "enter the sandbox's network: {}", std::strerror(errno));
+  }
+  return {};
+}
+
+/// Descriptor 4 is the sandbox's network namespace, and those after it listen on the host, each for one port.
+Result<void> publish(int count, char** ports) {
+  sys::Fd control(control_fd);
+  std::vector<Published> published;
+  for (int i = 0; i < count; ++i) {
+    const auto port = parse_port(ports[i]);
+    if (!port) return fail(Fault::invalid_input, "'{}' is no port", ports[i]);
+    published.push_back({sys::Fd(listener_fd + 1 + i), *port});
+  }
+  CHECK_OK(enter(sys::Fd(listener_fd)));
+  Relay relay(std::move(control), std::move(published));
+  constexpr std::uint64_t descriptors = 4096;
+  CHECK_OK(confine(descriptors));
+  relay.run();
+  return {};
+}
+
 }  // namespace
 }  // namespace cordon::sandbox::network
 
-int main() {
-  const auto served = cordon::sandbox::network::serve();
+int main(int argc, char** argv) {
+  using namespace cordon::sandbox::network;
+  const bool publishes = argc > 1 && std::string_view(argv[1]) == "publish";
+  const auto served = publishes ? publish(argc - 2, argv + 2) : serve();
   if (served) return 0;
   const std::string sentence = "cordon: network proxy: " + served.error().sentence + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
