@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
 
@@ -40,6 +41,8 @@ struct Options {
   bool input = false;
   bool tty = false;
   bool violations = false;
+  std::vector<std::string> publish;
+  bool learn_network = false;
 };
 
 constexpr Duration longest_wait = std::chrono::hours(24);
@@ -96,16 +99,21 @@ Result<std::optional<approve::Vote>> take_ticket(const Options& options, const g
                                      .inside_sandbox = inside_sandbox()});
 }
 
-Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const guard::Guard& guard,
-                                const Request& request) {
+/// A person who is there lets a host through, until the run ends. As with every loosening, a y is not enough where an
+/// approver was set up.
+Result<bool> ask_about(const Contact& contact, const GlobalOptions& global, const PresenceOptions& presence) {
+  const std::string question = fmt::format("The command wants to reach {} ({}).", contact.would_allow, contact.reason);
+  const std::string answer = to_lower(trim(TRY(ask_line(question + " Allow it for this run? [y/N] "))));
+  if (answer != "y" && answer != "yes") return false;
+  if (TRY(approve::ApproverStore(TRY(state_directory(global))).read())) {
+    TRY(prove_presence(global, presence, "Allow " + contact.would_allow + "?"));
+  }
+  return true;
+}
+
+Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request) {
   guard::Asking asking;
   asking.approval = options.approval;
-  if (!options.ticket.empty()) {
-    asking.on_the_spot = [&options, &guard, &request](const approve::Entry&) {
-      return take_ticket(options, guard, request);
-    };
-    return asking;
-  }
   if (!options.wait.empty()) {
     asking.wait = longest_wait;
     if (options.wait != "forever") {
@@ -126,6 +134,15 @@ Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& opti
   return asking;
 }
 
+Result<std::uint16_t> port_of(const std::string& text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1024) {
+    return fail(Fault::invalid_input, "--publish '{}': write a port between 1024 and 65535", text);
+  }
+  return port;
+}
+
 Result<Request> request_of(const GlobalOptions& global, const Options& options) {
   if (options.command.empty()) {
     return fail(Fault::invalid_input, "say which command, e.g.: sandbox-exec 'npm test'");
@@ -144,6 +161,8 @@ Result<Request> request_of(const GlobalOptions& global, const Options& options) 
     request.asker.surface = options.from;
     request.asker.is_agent = true;
   }
+  for (const std::string& port : options.publish) request.publish.push_back(TRY(port_of(port)));
+  request.learn_network = options.learn_network;
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
   if (!options.require.empty()) {
     request.require = level_named(options.require);
@@ -214,6 +233,25 @@ std::string text_of(const Json& json) {
   return json.is_string() ? visible(json.get<std::string>(), Lines::escape) : "";
 }
 
+/// What was refused, and the lines that would allow it, ready to be copied.
+void say_network(const Json& network) {
+  for (const Json& contact : network.value("contacts", Json::array())) {
+    const std::string what = text_of(contact["what"]);
+    if (what != "refused" && what != "failed") continue;
+    std::cerr << "cordon: network: ";
+    if (const std::string host = text_of(contact["host"]); !host.empty()) {
+      std::cerr << host << ':' << contact["port"].dump() << ' ';
+    }
+    std::cerr << what << ": " << text_of(contact.value("reason", Json()));
+    if (contact.contains("count")) std::cerr << " (" << contact["count"].dump() << " times)";
+    std::cerr << '\n';
+  }
+  const Json rules = network.value("rules_to_allow", Json::array());
+  if (rules.empty()) return;
+  std::cerr << "cordon: to allow it, add under Network in SANDBOX.md and run: cordon trust\n";
+  for (const Json& rule : rules) std::cerr << "- " << text_of(rule) << '\n';
+}
+
 /// Beside the command's own output. `object` is the exec object, whoever made it.
 void say(const GlobalOptions& global, const Json& object, const std::string& sentence) {
   for (const Json& alert : object.value("alerts", Json::array())) {
@@ -232,6 +270,7 @@ void say(const GlobalOptions& global, const Json& object, const std::string& sen
     if (violation["allow"].is_string()) std::cerr << "; to allow it: " << text_of(violation["allow"]);
     std::cerr << '\n';
   }
+  say_network(object.value("network", Json::object()));
   const bool cut_out = object["truncated"]["stdout"] == true;
   if ((cut_out || object["truncated"]["stderr"] == true) && !global.quiet) {
     std::cerr << "cordon: " << (cut_out ? "stdout" : "stderr") << " was cut at the output limit\n";
@@ -252,7 +291,10 @@ serve::socket::Answer answer_of(const guard::Execution& execution, const guard::
 }
 
 Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
-  const guard::Asking asking = TRY(asking_of(global, options, guard, request));
+  guard::Asking asking = TRY(asking_of(global, options, request));
+  if (!options.ticket.empty()) {
+    asking.on_the_spot = [&](const approve::Entry&) { return take_ticket(options, guard, request); };
+  }
   const StopOnSignal stop;
   if (global.json) {
     class QuietIo : public sandbox::CapturedIo {
@@ -269,17 +311,32 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
   }
   const bool progress = is_terminal(STDERR_FILENO) && !global.quiet && !options.tty;
   guard::Execution execution;
+  std::vector<std::string> learned;
   {
     PassingIo io(progress ? PassingIo::Progress::on : PassingIo::Progress::off, options.input);
+    if (request.learn_network && asking.on_the_spot && !options.input) {
+      io.ask_about_contacts([&](const Contact& contact) {
+        const auto allowed = ask_about(contact, global, options.request.presence);
+        if (allowed.value_or(false)) learned.push_back(contact.would_allow);
+        return allowed.value_or(false);
+      });
+    }
     execution = guard.execute(request, asking, io, stop.token());
   }
-  return show(global, answer_of(execution, {}));
+  const int code = show(global, answer_of(execution, {}));
+  if (!learned.empty()) {
+    std::cerr
+        << "cordon: allowed for this run only; to keep it, add under Network in SANDBOX.md and run: cordon trust\n";
+    for (const std::string& rule : learned) std::cerr << "- " << rule << '\n';
+  }
+  return code;
 }
 
 /// The same by a daemon. Nothing: it is to be done here.
 Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const Options& options,
                                              const Request& request) {
-  if (options.dry_run || options.keep) return std::optional<int>();
+  // What needs the person at this terminal, or more of the guard than a run, is done here.
+  if (options.dry_run || options.keep || options.learn_network || !options.ticket.empty()) return std::optional<int>();
   const guard::Asking asking = TRY(asking_of(global, options, request));
   serve::socket::Question question{.verb = serve::socket::Verb::exec, .request = request, .approval = asking.approval};
   if (asking.wait) question.wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(*asking.wait).count();
@@ -364,11 +421,16 @@ void define_exec(CommandLine& line) {
   verb.add_flag("-i,--stdin", options->input, "Give it this process's standard input");
   verb.add_flag("-t,--tty", options->tty, "Give it a terminal of its own");
   verb.add_flag("--violations", options->violations, "Report what it wanted and was refused inside the sandbox");
+  verb.add_option("--publish", options->publish, "Make this port of the sandbox reachable on the host's loopback")
+      .type_name("PORT");
+  verb.add_flag("--learn-network", options->learn_network,
+                "Ask about each host that no rule names, or list them as ready-made rules");
   add_presence_options(verb, options->request.presence);
   verb.example("sandbox-exec 'npm test'");
   verb.example("sandbox-exec --json --timeout 5m 'make -j4'");
-  verb.example("sandbox-exec --detach 'npm run dev'");
+  verb.example("sandbox-exec --detach --publish 8080 'npm run dev'");
   verb.example("sandbox-exec --dry-run --keep 'npm run format'");
+  verb.example("sandbox-exec --learn-network 'npm install'");
   verb.exits(exit_code::queued, "not started: waits for approval");
   verb.exits(exit_code::timed_out, "ended by its time limit");
   verb.exits(exit_code::not_run, "could not be run; nothing ran");

@@ -72,6 +72,15 @@ PassingIo::WindowSize PassingIo::window_size() {
   return {size.ws_row, size.ws_col};
 }
 
+bool PassingIo::allow_contact(const Contact& contact) {
+  if (!ask_) return false;
+  const std::lock_guard lock(mutex_);
+  wipe();
+  const bool allowed = ask_(contact);
+  last_output_ = std::chrono::steady_clock::now();
+  return allowed;
+}
+
 void PassingIo::show_progress(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {

@@ -112,7 +112,7 @@ CodeExecution Guard::run_code(Request request, const Asking& asking, const CodeS
     return answer;
   }
   bool done = false;
-  state_->run(plan, execution, [&](sandbox::Sandbox& place, Clearance clearance, std::string& output) {
+  state_->run(plan, execution, [&](sandbox::Sandbox& place, Clearance clearance, Contacts&, std::string& output) {
     done = true;
     answer.result = state_->run_snippet(plan, code, std::move(clearance), {place, streams.sink, stop});
     output = answer.result.output;

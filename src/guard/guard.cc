@@ -206,9 +206,8 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
     if (config::is_within(grant.target, own) || config::is_within(own, grant.target)) {
       return Refused{"guard.own", "Cordon's own state is never opened to a sandbox"};
     }
-    if (grant.kind == Need::Kind::host) {
-      return Refused{"network",
-                     fmt::format("needs the network ({}), and a sandbox has none in this version", grant.target)};
+    if (grant.kind == Need::Kind::host && request.clean_room) {
+      return Refused{"network", fmt::format("needs the network ({}), and the clean room has none", grant.target)};
     }
   }
   return std::nullopt;

@@ -4,13 +4,16 @@
 #include <mutex>
 
 #include "guard/backend.h"
+#include "guard/contacts.h"
 #include "guard/guard.h"
 #include "sandbox/preview/store.h"
 
 namespace cordon::guard {
 
-/// What is done with a clearance, in the place where it is to be done. `output` goes into the record.
-using Deed = std::function<RunReport(sandbox::Sandbox& place, Clearance clearance, std::string& output)>;
+/// What is done with a clearance, in the place where it is to be done. Whom it reaches for goes to `contacts`, `output`
+/// into the record.
+using Deed =
+    std::function<RunReport(sandbox::Sandbox& place, Clearance clearance, Contacts& contacts, std::string& output)>;
 
 struct Guard::State {
   State(GuardOptions given, const Clock& time)

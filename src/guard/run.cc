@@ -1,5 +1,7 @@
 // From a plan that may run to its two records.
+#include "guard/contacts.h"
 #include "guard/guard_state.h"
+#include "plan/profile.h"
 #include "sys/file.h"
 
 namespace cordon::guard {
@@ -12,7 +14,7 @@ constexpr std::size_t largest_detail = 8 * 1024;
 /// Passes output on and keeps what the log wants of it.
 class RecordingIo : public sandbox::Io {
  public:
-  explicit RecordingIo(sandbox::Io& caller) : caller_(caller) {}
+  RecordingIo(sandbox::Io& caller, Contacts& contacts) : caller_(caller), contacts_(contacts) {}
   void output(sandbox::Stream stream, std::string_view bytes) override {
     kept_.append(bytes.substr(0, most_recorded_output - std::min(most_recorded_output, kept_.size())));
     caller_.output(stream, bytes);
@@ -22,10 +24,17 @@ class RecordingIo : public sandbox::Io {
   std::optional<int> input_descriptor() override { return caller_.input_descriptor(); }
   std::string_view input_text() override { return caller_.input_text(); }
   WindowSize window_size() override { return caller_.window_size(); }
+  void contact(const Contact& contact) override {
+    contacts_.record(contact);
+    caller_.contact(contact);
+  }
+  std::optional<std::vector<std::string>> network_rules() override { return contacts_.rules(); }
+  bool allow_contact(const Contact& contact) override { return caller_.allow_contact(contact); }
   std::string take() { return std::move(kept_); }
 
  private:
   sandbox::Io& caller_;
+  Contacts& contacts_;
   std::string kept_;
 };
 
@@ -65,6 +74,17 @@ Json outcome_detail(const RunReport& report) {
   }
   if (const auto* broken = std::get_if<Broken>(&report.outcome)) detail["error"] = broken->error.sentence;
   if (!report.quarantined.empty()) detail["quarantined"] = report.quarantined.size();
+  if (!report.contacts.empty()) {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::uint64_t refused = 0;
+    for (const Contact& contact : report.contacts) {
+      sent += contact.sent;
+      received += contact.received;
+      if (contact.stage == Contact::Stage::refused) refused += contact.count;
+    }
+    detail["network"] = {{"sent_bytes", sent}, {"received_bytes", received}, {"refused", refused}};
+  }
   return detail;
 }
 
@@ -139,8 +159,9 @@ void Guard::State::refuse(const Request& request, Execution& execution, Refused 
 }
 
 Deed Guard::State::plain_deed(sandbox::Io& io, std::stop_token stop) {
-  return [&io, stop = std::move(stop)](sandbox::Sandbox& place, Clearance clearance, std::string& output) {
-    RecordingIo recording(io);
+  return [&io, stop = std::move(stop)](sandbox::Sandbox& place, Clearance clearance, Contacts& contacts,
+                                       std::string& output) {
+    RecordingIo recording(io, contacts);
     recording.started();
     RunReport report = place.run(std::move(clearance), recording, stop);
     output = recording.take();
@@ -204,8 +225,13 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
                                clearance.error().sentence);
     clearance = audit::Log::clear_without_record({clearance.error().sentence}, plan.profile);
   }
+  Contacts contacts(execution.unrecorded ? nullptr : *book, line, options.sources, plan::granted_rules(plan.grants));
   std::string output;
-  execution.report = deed(**place, *std::move(clearance), output);
+  execution.report = deed(**place, *std::move(clearance), contacts, output);
+  if (!contacts.trouble().empty()) {
+    execution.alerts.push_back("not every connection could be recorded: " + contacts.trouble());
+    alarm(Alert::Kind::audit_trouble, request, contacts.trouble());
+  }
   if (!execution.unrecorded) {
     line.kind = RecordKind::outcome;
     line.status = status_of(execution.report.outcome);

@@ -50,14 +50,16 @@ struct Request {
   Variables of_host;      // of the longer list that passes to the host, where that is where it runs
   std::optional<std::uint64_t> wall_ms;
   std::optional<Level> require;
-  std::string backend;  // "native", "docker", …; empty: as the settings say
+  std::string backend;                        // "native", "docker", …; empty: as the settings say
   std::optional<std::uint64_t> output_bytes;  // kept of each stream
   bool require_approval = false;
   bool input_given = false;  // stdin is the caller's
   bool tty = false;
   bool report_violations = false;
-  bool clean_room = false;  // the workspace as a throwaway view, nothing of the session's, nothing stays
-  bool detached = false;    // outlives whoever asked
+  bool clean_room = false;             // the workspace as a throwaway view, nothing of the session's, nothing stays
+  bool detached = false;               // outlives whoever asked
+  std::vector<std::uint16_t> publish;  // ports inside to be reached from the host's loopback
+  bool learn_network = false;          // hosts that no rule names are asked about, or listed
   std::optional<Snippet> snippet;
 };
 

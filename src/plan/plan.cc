@@ -62,6 +62,9 @@ void add_profile(Fields& fields, const Profile& profile) {
     fields.number(limit);
   }
   fields.number(static_cast<std::uint64_t>(limits.cpus * 1000)).number(static_cast<std::uint64_t>(profile.network));
+  fields.texts(profile.network_rules).number(profile.published.size());
+  for (const std::uint16_t port : profile.published) fields.number(port);
+  fields.number(limits.connections).number(limits.network_bytes);
   fields.text(profile.session.path).text(profile.session.home);
   fields.number(profile.program.waits_for_input)
       .number(profile.input == Input::given)
@@ -169,7 +172,9 @@ Json describe_request(const Request& request) {
           {"tty", request.tty},
           {"report_violations", request.report_violations},
           {"clean_room", request.clean_room},
-          {"detached", request.detached}};
+          {"detached", request.detached},
+          {"publish", request.publish},
+          {"learn_network", request.learn_network}};
 }
 
 Digest Plan::digest() const {
@@ -220,7 +225,8 @@ Json to_json(const Plan& plan) {
       {"unpinned", plan.unpinned},
       {"grants", std::move(grants)},
       {"binds", std::move(binds)},
-      {"network", profile.network == Network::none ? "none" : "loopback"},
+      {"network", profile.network == Network::rules ? Json(profile.network_rules) : Json(name_of(profile.network))},
+      {"published", profile.published},
       {"limits", describe_limits(profile.limits)},
       {"policy", plan.policy.hex()},
       {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
@@ -233,21 +239,22 @@ Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  for (const char* key : {"text",        "user",         "uid",
-                          "agent",       "session",      "surface",
-                          "is_agent",    "cwd",          "workspace",
-                          "home",        "config",       "environment",
-                          "inherited",   "of_host",      "clean_room",
-                          "wall_ms",     "require",      "require_approval",
-                          "input_given", "tty",          "report_violations",
-                          "detached",    "output_bytes", "backend"}) {
+  for (const char* key : {"text",          "user",         "uid",
+                          "agent",         "session",      "surface",
+                          "is_agent",      "cwd",          "workspace",
+                          "home",          "config",       "environment",
+                          "inherited",     "of_host",      "clean_room",
+                          "wall_ms",       "require",      "require_approval",
+                          "input_given",   "tty",          "report_violations",
+                          "detached",      "output_bytes", "publish",
+                          "learn_network", "backend"}) {
     if (!json.is_object() || !json.contains(key)) return damaged();
   }
   for (const char* key : {"user", "agent", "session", "surface", "backend"}) {
     if (!json[key].is_string()) return damaged();
   }
-  for (const char* key :
-       {"is_agent", "require_approval", "input_given", "tty", "report_violations", "clean_room", "detached"}) {
+  for (const char* key : {"is_agent", "require_approval", "input_given", "tty", "report_violations", "clean_room",
+                          "detached", "learn_network"}) {
     if (!json[key].is_boolean()) return damaged();
   }
   if (!json["uid"].is_number_unsigned() || !(json["wall_ms"].is_null() || json["wall_ms"].is_number_unsigned()) ||
@@ -285,6 +292,12 @@ Result<Request> request_of(const Json& description) {
   request.detached = json["detached"];
   // The code and its files are not kept with an approval: who asked has them, and runs it.
   if (description.contains("code")) request.snippet.emplace();
+  if (!json["publish"].is_array()) return damaged();
+  for (const Json& port : json["publish"]) {
+    if (!port.is_number_unsigned() || port.get<std::uint64_t>() > 65535) return damaged();
+    request.publish.push_back(port.get<std::uint16_t>());
+  }
+  request.learn_network = json["learn_network"];
   return request;
 }
 

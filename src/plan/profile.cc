@@ -88,6 +88,7 @@ class Drafter {
     CHECK_OK(add_path_rules());
     add_binds();
     CHECK_OK(add_grants());
+    add_network();
     add_limits();
     add_environment();
     CHECK_OK(add_directory());
@@ -156,6 +157,16 @@ class Drafter {
       if (need.kind == Need::Kind::write_path) CHECK_OK(add_writable(need.target));
     }
     return {};
+  }
+
+  /// Presets mean what they were resolved to when they were trusted; an approval adds the hosts that it was for.
+  void add_network() {
+    if (request_.clean_room) return;
+    profile_.network_rules = network_rules(basis_.settings, request_.asker.agent);
+    for (std::string& rule : granted_rules(basis_.verdict.grants)) profile_.network_rules.push_back(std::move(rule));
+    profile_.published = request_.publish;
+    const bool wanted = !profile_.network_rules.empty() || request_.learn_network;
+    if (wanted || !profile_.published.empty()) profile_.network = wanted ? Network::rules : Network::loopback;
   }
 
   /// What does not exist yet can only be made by who may write its directory, so that directory is what is opened.
@@ -235,6 +246,30 @@ Result<Profile> profile_of(const Request& request, const Basis& basis) {
   if (request.snippet) return drafter.draft_for_code();
   if (basis.verdict.where == Where::host) return drafter.draft_for_host();
   return drafter.draft();
+}
+
+std::vector<std::string> network_rules(const Settings& settings, const std::string& agent) {
+  std::vector<std::string> rules;
+  for (const NetworkRule& rule : settings.agent(agent).sandbox.network) {
+    if (rule.preset.empty()) {
+      rules.push_back(rule.text());
+      continue;
+    }
+    if (const auto preset = settings.presets.find(rule.preset); preset != settings.presets.end()) {
+      rules.insert(rules.end(), preset->second.begin(), preset->second.end());
+    }
+  }
+  return rules;
+}
+
+std::vector<std::string> granted_rules(const std::vector<Need>& grants) {
+  std::vector<std::string> rules;
+  for (const Need& need : grants) {
+    if (need.kind != Need::Kind::host) continue;
+    const bool bare_six = !need.target.starts_with('[') && std::ranges::count(need.target, ':') > 1;
+    rules.push_back(bare_six ? "[" + need.target + "]" : need.target);
+  }
+  return rules;
 }
 
 std::vector<std::string> search_path(const Profile& profile) {

@@ -105,6 +105,8 @@ struct Blueprint {
   std::vector<ProtectedPath> protected_paths;
   std::vector<std::string> mount_directories;  // to be made for targets, outermost first
   bool loopback = false;
+  std::uint16_t proxy_port = 0;           // on loopback, where the network proxy listens; 0: there is none
+  std::vector<std::uint16_t> open_ports;  // that may be connected to beside it
   bool tty = false;
   int network_namespace = -1;           // a prepared one to enter
   std::vector<sys::Fd> pooled_network;  // its owner

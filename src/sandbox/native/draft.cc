@@ -13,6 +13,7 @@
 #include "sandbox/native/pid1/orders.h"
 #include "sandbox/native/session_dirs.h"
 #include "sandbox/native/user_namespace.h"
+#include "sandbox/network/tools.h"
 
 namespace cordon::sandbox::native {
 
@@ -61,7 +62,9 @@ class Drafter {
     plan_.root_tree = &machine_.root_tree;
     plan_.pid1_image = machine_.pid1_image.get();
     plan_.tty = profile_.tty;
-    plan_.loopback = profile_.network == Network::loopback;
+    plan_.loopback = profile_.network != Network::none;
+    if (profile_.network == Network::rules) plan_.proxy_port = network::proxy_port;
+    plan_.open_ports = profile_.published;
     choose_identity(plan_);
     CHECK_OK(add_session());
     CHECK_OK(add_workspace());
@@ -248,6 +251,7 @@ std::vector<std::string> environment_of(const Profile& profile, const std::strin
       {"TMPDIR", temporary},   {"TERM", profile.tty ? "xterm-256color" : "dumb"},
       {"CORDON_SANDBOX", "1"},
   };
+  if (profile.network == Network::rules) network::add_proxy_variables(variables);
   for (const auto& [name, value] : profile.environment) {
     if (refused(name)) continue;
     auto found = std::ranges::find(variables, name, &std::pair<std::string, std::string>::first);

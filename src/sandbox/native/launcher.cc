@@ -232,6 +232,8 @@ Result<void> Launched::wait_until_ready(const Blueprint& plan, LaunchTrouble& tr
     if (kind == static_cast<std::uint32_t>(PassedFd::terminal)) terminal = std::move(message->descriptor);
     if (kind == static_cast<std::uint32_t>(PassedFd::listener)) listener = std::move(message->descriptor);
     if (kind == static_cast<std::uint32_t>(PassedFd::memory)) memory = std::move(message->descriptor);
+    if (kind == static_cast<std::uint32_t>(PassedFd::proxy)) proxy = std::move(message->descriptor);
+    if (kind == static_cast<std::uint32_t>(PassedFd::network)) network = std::move(message->descriptor);
   }
   reap(std::chrono::seconds(5));
   const char* step = notes.step ? notes.step : "pid 1 did not come up";

@@ -45,6 +45,8 @@ class Launched {
   std::optional<sys::Fd> terminal;  // the master of its pty
   std::optional<sys::Fd> listener;  // for refused calls
   std::optional<sys::Fd> memory;    // in which an overlay keeps what the run changed
+  std::optional<sys::Fd> proxy;     // listens on its loopback for the network proxy
+  std::optional<sys::Fd> network;   // its network namespace, where ports of it are published
   Pipes pipes;
   ChildNotes notes;
   bool ours_to_reap = true;       // false: a zygote's child

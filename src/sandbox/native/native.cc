@@ -19,6 +19,8 @@
 #include "sandbox/native/violation_watch.h"
 #include "sandbox/native/warm.h"
 #include "sandbox/native/zygote.h"
+#include "sandbox/network/keeper.h"
+#include "sandbox/network/publisher.h"
 #include "sys/landlock.h"
 
 namespace cordon::sandbox::native {
@@ -215,6 +217,12 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (!profile.program.shell_text && profile.program.argv.empty()) {
     return unrun({Fault::invalid_input, "there is no program to run"});
   }
+  std::unique_ptr<network::Publisher> publisher;
+  if (!profile.published.empty()) {
+    auto opened = network::Publisher::open(profile.published);
+    if (!opened) return unrun(opened.error());
+    publisher = *std::move(opened);
+  }
   std::optional<Slot> slot = slots ? slots->take(profile) : std::nullopt;
   if (slot) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
@@ -232,9 +240,19 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     violations = std::make_unique<ViolationWatch>(std::move(*slot->launched->listener),
                                                   own ? FilterOptions::namespaced() : FilterOptions::strict());
   }
+  std::unique_ptr<network::Keeper> keeper;
+  if (slot->launched->proxy) {
+    network::KeeperOptions options{std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
+                                   profile.limits.network_bytes};
+    keeper = std::make_unique<network::Keeper>(std::move(options), io);
+  }
+  if (publisher && slot->launched->network) {
+    if (auto led = publisher->start(*slot->launched->network); !led) return unrun(led.error());
+  }
   RememberedErrors remembered(io);
   Io& streams = violations ? static_cast<Io&>(remembered) : io;
   Monitor(profile, *slot->launched, slot->cgroup.get(), streams, std::move(stop)).watch(report);
+  if (keeper) report.contacts = keeper->finish();
   if (violations) report.violations = violations->finish(remembered.text());
   if (slot->launched->memory) io.left(std::move(*slot->launched->memory));
   if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();

@@ -17,6 +17,7 @@ std::optional<std::string> slot_key(const Profile& profile) {
               profile.session.git_name,
               profile.session.git_email,
               static_cast<int>(profile.network),
+              profile.published,
               static_cast<int>(profile.input),
               profile.report_violations,
               limits.memory_bytes,
