@@ -56,7 +56,8 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
     request.text = command_text(options.command);
     const guard::Execution execution = guard.rehearse(request, explanation.plan);
     explanation.command = execution.judgement;
-    if (const auto* broken = std::get_if<Broken>(&execution.report.outcome)) explanation.obstacle = broken->error.sentence;
+    if (const auto* broken = std::get_if<Broken>(&execution.report.outcome))
+      explanation.obstacle = broken->error.sentence;
     if (const auto* refused = std::get_if<Refused>(&execution.report.outcome)) explanation.obstacle = refused->reason;
   }
   if (options.probe) explanation.probe = TRY(probe(guard, request));

@@ -12,8 +12,8 @@
 
 namespace cordon::guard {
 
-/// A living sandbox was made by settings; programs in it live by them. When the settings are others now, nothing runs in
-/// it until a person had it made anew.
+/// A living sandbox was made by settings; programs in it live by them. When the settings are others now, nothing runs
+/// in it until a person had it made anew.
 Result<void> check_drift(const Session& session, const SandboxSettings& settings, const Isolator& isolator,
                          const sandbox::docker::DockerSandbox& docker);
 
