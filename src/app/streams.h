@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -24,6 +25,11 @@ class PassingIo : public sandbox::Io {
   void started() override;
   std::optional<int> input_descriptor() override;
   WindowSize window_size() override;
+  bool allow_contact(const Contact& contact) override;
+
+  /// Who is asked about hosts that no rule names; output waits meanwhile.
+  using AskContact = std::function<bool(const Contact&)>;
+  void ask_about_contacts(AskContact ask) { ask_ = std::move(ask); }
 
  private:
   void show_progress(const std::stop_token& stop);
@@ -36,6 +42,7 @@ class PassingIo : public sandbox::Io {
   bool shown_ = false;
   std::chrono::steady_clock::time_point begun_{};
   std::chrono::steady_clock::time_point last_output_{};
+  AskContact ask_;
   std::jthread ticker_;
 };
 
@@ -48,9 +55,12 @@ class StopOnSignal {
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
   std::stop_token token() const { return source_.get_token(); }
+  /// Asked for by a second signal.
+  std::stop_token again() const { return again_.get_token(); }
 
  private:
   std::stop_source source_;
+  std::stop_source again_;
   std::jthread watcher_;
 };
 

@@ -189,9 +189,9 @@ TEST(SandboxMd, EveryErrorNamesTheLineAndWhatWasExpected) {
        "preset:NAME"},
       {"# Network\n- x.example:0\n",
        "SANDBOX.md:2: network entry 'x.example:0' has a bad port; expected a domain, domain:port or preset:NAME"},
-      {"# Network\n- 169.254.169.254\n",
-       "SANDBOX.md:2: network entry '169.254.169.254' is an address, not a name; expected a domain, domain:port or "
-       "preset:NAME"},
+      {"# Network\n- 2852039166\n",
+       "SANDBOX.md:2: network entry '2852039166' is an address in another spelling than 192.0.2.1 or [2001:db8::1]; "
+       "expected a domain, domain:port or preset:NAME"},
       {"# Network\n- *\n",
        "SANDBOX.md:2: network entry '*' would open the whole network; expected a domain, domain:port or preset:NAME"},
       {"# Network\n- *.com\n",

@@ -1,5 +1,7 @@
 #include "config/value.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -165,6 +167,24 @@ bool is_address(std::string_view host) {
   return std::ranges::all_of(last, [](char c) { return c >= '0' && c <= '9'; }) || last.starts_with("0x");
 }
 
+/// In the one spelling that everybody reads alike.
+bool is_plain_address(std::string_view host) {
+  const bool brackets = host.starts_with('[') && host.ends_with(']');
+  const std::string bare(brackets ? host.substr(1, host.size() - 2) : host);
+  in6_addr parsed{};
+  char text[INET6_ADDRSTRLEN] = {};
+  const int family = brackets ? AF_INET6 : AF_INET;
+  return ::inet_pton(family, bare.c_str(), &parsed) == 1 && ::inet_ntop(family, &parsed, text, sizeof text) == bare;
+}
+
+std::string to_upper(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return upper;
+}
+
 Result<NetworkRule> read_network(std::string_view text, const Origin& origin) {
   NetworkRule made;
   made.origin = origin;
@@ -181,7 +201,19 @@ Result<NetworkRule> read_network(std::string_view text, const Origin& origin) {
                 origin.text(), in_quotes(text), why);
   };
   if (rest.find('/') != std::string_view::npos) return refuse("is not a bare domain");
-  if (const std::size_t colon = rest.find(':'); colon != std::string_view::npos) {
+  if (const std::size_t blank = rest.find(' '); blank != std::string_view::npos) {
+    for (std::string_view words = rest.substr(0, blank); !words.empty();) {
+      const std::string_view word = words.substr(0, words.find(','));
+      words.remove_prefix(std::min(words.size(), word.size() + 1));
+      const bool letters = !word.empty() && std::ranges::all_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+      if (!letters || word == "connect") return refuse("has something before its domain that is no list of methods");
+      made.methods.push_back(to_upper(word));
+    }
+    rest = trim(rest.substr(blank));
+  }
+  const std::size_t bracket = rest.starts_with('[') ? rest.find(']') : 0;
+  if (bracket == std::string_view::npos) return refuse("has an open bracket");
+  if (const std::size_t colon = rest.find(':', bracket); colon != std::string_view::npos) {
     const std::string_view digits = rest.substr(colon + 1);
     std::uint16_t port = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
@@ -193,8 +225,12 @@ Result<NetworkRule> read_network(std::string_view text, const Origin& origin) {
   made.subdomains = rest.starts_with("*.");
   if (made.subdomains) rest.remove_prefix(2);
   if (rest == "*") return refuse("would open the whole network");
+  if (is_plain_address(rest) && !made.subdomains) {
+    made.host = rest;
+    return made;
+  }
   if (!is_host_name(rest)) return refuse("is not a domain in ASCII");
-  if (is_address(rest)) return refuse("is an address, not a name");
+  if (is_address(rest)) return refuse("is an address in another spelling than 192.0.2.1 or [2001:db8::1]");
   if (made.subdomains && rest.find('.') == std::string_view::npos) return refuse("would open a whole top-level domain");
   made.host = rest;
   return made;

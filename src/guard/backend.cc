@@ -35,7 +35,7 @@ Result<std::string> backend_named(const std::string& name) {
 Result<Isolator> choose_isolator(const Request& request, const SandboxSettings& settings, const OpenBackend& open) {
   std::string wanted = request.backend.empty() ? name_of(settings.backend.value) : request.backend;
   if (wanted == "auto") {
-    if (request.clean_room && !request.require) {
+    if (request.clean_room && !request.require && !request.snippet) {
       if (auto docker = with_docker(settings, open)) return docker;
     }
     wanted = "native";
@@ -44,6 +44,10 @@ Result<Isolator> choose_isolator(const Request& request, const SandboxSettings& 
     return fail(Fault::denied,
                 "--require {}: levels are the native backend's; {} has none of them. Leave out --require or --backend",
                 name_of(*request.require), wanted);
+  }
+  if (request.snippet && wanted != "native") {
+    return fail(Fault::denied, "code runs on the native backend only, and {} asks for {}",
+                request.backend.empty() ? settings.backend.origin.text() : "--backend", wanted);
   }
   if (wanted == "docker") return with_docker(settings, open);
   // Two programs for one thing; where both are, the one that copes with every layout of control groups.

@@ -1,6 +1,7 @@
 #include "guard/execution.h"
 
 #include "base/text.h"
+#include "guard/contacts.h"
 
 namespace cordon::guard {
 
@@ -100,6 +101,11 @@ Json to_json(const Execution& execution, const Output& output) {
   object["needs"] = object["safety"]["needs"];
   object["violations"] = violations_json(report.violations);
   object["quarantined"] = quarantined_json(report.quarantined);
+  if (!report.contacts.empty()) {
+    Json contacts = Json::array();
+    for (const Contact& contact : report.contacts) contacts.push_back(to_json(contact));
+    object["network"] = {{"contacts", std::move(contacts)}, {"rules_to_allow", rules_to_allow(report.contacts)}};
+  }
   if (execution.unrecorded) object["unrecorded"] = true;
   if (!execution.alerts.empty()) object["alerts"] = execution.alerts;
   return object;

@@ -2,6 +2,20 @@
 
 namespace cordon {
 
+const char* name_of(Contact::Stage stage) {
+  switch (stage) {
+    case Contact::Stage::refused:
+      return "refused";
+    case Contact::Stage::failed:
+      return "failed";
+    case Contact::Stage::opened:
+      return "opened";
+    case Contact::Stage::closed:
+      return "closed";
+  }
+  return "refused";
+}
+
 const char* name_of(Why why) {
   switch (why) {
     case Why::timeout:

@@ -76,6 +76,28 @@ struct Violation {
   std::uint32_t count = 1;
 };
 
+/// A host that a sandboxed program reached for, by way of the network proxy.
+struct Contact {
+  enum class Stage {
+    refused,  // no rule allows it, or what was asked, named or answered is not what was allowed
+    failed,   // allowed, and could not be reached
+    opened,
+    closed,  // the bytes are known now
+  };
+  Stage stage = Stage::refused;
+  std::string transport;  // "http", "connect", "socks"
+  std::string host;       // canonical; empty: what was asked could not be read
+  std::uint16_t port = 0;
+  std::string address;      // the one that was dialled
+  std::string rule;         // which allowed it
+  std::string reason;       // why not
+  std::string would_allow;  // the rule that would; empty: none does
+  std::uint64_t sent = 0;   // bytes
+  std::uint64_t received = 0;
+  std::uint32_t count = 1;  // how often the same happened
+};
+const char* name_of(Contact::Stage stage);
+
 /// Something the sandbox left where nothing may appear, moved out of the way.
 struct Quarantined {
   std::string path;  // in the workspace
@@ -90,6 +112,7 @@ struct RunReport {
   std::chrono::microseconds duration{0};
   std::vector<Violation> violations;
   std::vector<Quarantined> quarantined;
+  std::vector<Contact> contacts;  // with network rules; the same ones together
 };
 
 }  // namespace cordon

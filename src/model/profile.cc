@@ -16,6 +16,18 @@ const char* name_of(WorkspaceAccess access) {
   return "none";
 }
 
+const char* name_of(Network network) {
+  switch (network) {
+    case Network::none:
+      return "none";
+    case Network::loopback:
+      return "loopback";
+    case Network::rules:
+      return "rules";
+  }
+  return "none";
+}
+
 const char* name_of(Level level) {
   switch (level) {
     case Level::L0:

@@ -46,6 +46,8 @@ struct Workspace {
   std::string path;  // absolute, resolved; empty with `none`
   WorkspaceAccess access = WorkspaceAccess::none;
   std::string upper;  // overlay: where changes are kept; empty: in memory, gone with the run
+  /// Overlay in memory: what the run left there is handed to `Io::left` before it goes.
+  bool handed_over = false;
 
   /// Read-only inside a writable workspace, relative to `path`. What does not exist is held by a placeholder.
   std::vector<std::string> protected_paths;
@@ -72,12 +74,16 @@ struct Limits {
   std::uint64_t output_bytes = 1ULL << 20;       // kept of each stream; the rest is drained, counted and dropped
   std::uint64_t output_kill_bytes = 1ULL << 30;  // of both streams: beyond it the run is ended, reason `output`
   double cpus = 0;                               // share of processors, e.g. 1.5
+  std::uint64_t connections = 1024;              // through the network proxy at once; more wait
+  std::uint64_t network_bytes = 16ULL << 30;     // through the network proxy, both directions together
 };
 
 enum class Network {
   none,      // an empty network namespace, not even loopback is up
   loopback,  // 127.0.0.1 and ::1 of its own
+  rules,     // the same, and on it a proxy that leads to the hosts of Profile::network_rules
 };
+const char* name_of(Network network);
 
 /// The files that steps of one piece of work share. Without a directory they live in memory and go with the run.
 struct SessionDirectory {
@@ -87,6 +93,8 @@ struct SessionDirectory {
   std::string home;
   std::string git_name;  // for the generated ~/.gitconfig
   std::string git_email;
+  /// Its files are seen as they are, and what a run does to them goes with the run.
+  bool throwaway = false;
 };
 
 enum class Input {
@@ -108,6 +116,8 @@ struct Profile {
   std::vector<Bind> binds;
   Limits limits;
   Network network = Network::none;
+  std::vector<std::string> network_rules;  // "example.com", "*.example.com:443": docs/network.md
+  std::vector<std::uint16_t> published;    // ports inside that are reached from the host's loopback
   SessionDirectory session;
   Input input = Input::closed;
   bool tty = false;                // a pty of its own as stdin, stdout and stderr

@@ -88,7 +88,8 @@ const char* name_of(ToolProfile profile) {
 
 std::string NetworkRule::text() const {
   if (!preset.empty()) return "preset:" + preset;
-  const std::string name = (subdomains ? "*." : "") + host;
+  const std::string name =
+      fmt::format("{}{}{}{}", fmt::join(methods, ","), methods.empty() ? "" : " ", subdomains ? "*." : "", host);
   return port ? fmt::format("{}:{}", name, *port) : name;
 }
 

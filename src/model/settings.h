@@ -45,13 +45,14 @@ using Entry = Setting<std::string>;
 
 /// One way out of the sandbox: a host, or a preset that names whatever the user's own tools are set to.
 struct NetworkRule {
-  std::string host;                   // lower case; empty for a preset
+  std::string host;                   // lower case, or an address (IPv6 in brackets); empty for a preset
   bool subdomains = false;            // written as *.host: every name below it, not the name itself
-  std::optional<std::uint16_t> port;  // every port when absent
+  std::optional<std::uint16_t> port;  // when absent: the web's, 80 and 443
+  std::vector<std::string> methods;   // plain HTTP requests with these only; none: everything
   std::string preset;                 // "npm", "pip", "apt", "cargo", "git"
   Origin origin;
 
-  /// As it is written in a file: "registry.example:443", "*.example.com", "preset:npm".
+  /// As it is written in a file: "registry.example:443", "*.example.com", "GET,HEAD mirror.example", "preset:npm".
   std::string text() const;
 };
 
@@ -120,6 +121,8 @@ struct ApprovalSettings {
   Setting<std::int64_t> audit_retention_ms{std::int64_t{30} * 86'400'000, {}};
   Setting<std::int64_t> expiry_ms{15 * 60'000, {}};
   Setting<std::int64_t> queue_limit{1'000, {}};
+  std::vector<Entry> surfaces;  // agents in whose own client a person may approve; only the user's file says so
+  Setting<std::string> page;    // where a person approves in a browser; the id is added to it; empty: nowhere
 };
 
 /// Who is told at once, and how. Only the user's own file says so.

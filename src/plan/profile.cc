@@ -55,6 +55,29 @@ class Drafter {
     return std::move(profile_);
   }
 
+  /// For code: nothing of the user's, and of the caller's only the limits.
+  Result<Profile> draft_for_code() {
+    const Snippet& snippet = *request_.snippet;
+    add_limits();
+    add_variables(request_.environment);
+    profile_.report_violations = request_.report_violations;
+    if (request_.require) profile_.require = *request_.require;
+    if (snippet.access == WorkspaceAccess::none) return std::move(profile_);
+    const WorkspaceAccess most = access_of(sandbox_.workspace.value);
+    if (most == WorkspaceAccess::none || (most == WorkspaceAccess::ro && snippet.access != WorkspaceAccess::ro)) {
+      return fail(Fault::denied, "the settings give sandboxes the workspace as '{}', and '{}' was asked for",
+                  name_of(most), name_of(snippet.access));
+    }
+    profile_.workspace.access = snippet.access;
+    profile_.workspace.path = request_.workspace;
+    profile_.workspace.protected_paths = protected_paths(request_.workspace, request_.home);
+    CHECK_OK(add_path_rules());
+    add_binds();
+    CHECK_OK(add_grants());
+    CHECK_OK(add_directory());
+    return std::move(profile_);
+  }
+
   Result<Profile> draft() {
     profile_.backend = basis_.backend;
     profile_.image = basis_.image;
@@ -63,12 +86,9 @@ class Drafter {
     profile_.session.home = request_.home;
     add_workspace();
     CHECK_OK(add_path_rules());
-    for (const BindSetting& bind : sandbox_.binds) {
-      if (bind.access == PathAccess::none) continue;
-      profile_.binds.push_back(
-          {bind.resolved, bind.target, bind.access == PathAccess::rw ? Bind::Access::rw : Bind::Access::ro});
-    }
+    add_binds();
     CHECK_OK(add_grants());
+    add_network();
     add_limits();
     add_environment();
     CHECK_OK(add_directory());
@@ -91,6 +111,14 @@ class Drafter {
       return;
     }
     workspace.protected_paths = protected_paths(workspace.path, request_.home);
+  }
+
+  void add_binds() {
+    for (const BindSetting& bind : sandbox_.binds) {
+      if (bind.access == PathAccess::none) continue;
+      profile_.binds.push_back(
+          {bind.resolved, bind.target, bind.access == PathAccess::rw ? Bind::Access::rw : Bind::Access::ro});
+    }
   }
 
   /// Filesystem lines of SANDBOX.md: narrower inside the workspace, wider outside of it.
@@ -129,6 +157,16 @@ class Drafter {
       if (need.kind == Need::Kind::write_path) CHECK_OK(add_writable(need.target));
     }
     return {};
+  }
+
+  /// Presets mean what they were resolved to when they were trusted; an approval adds the hosts that it was for.
+  void add_network() {
+    if (request_.clean_room) return;
+    profile_.network_rules = network_rules(basis_.settings, request_.asker.agent);
+    for (std::string& rule : granted_rules(basis_.verdict.grants)) profile_.network_rules.push_back(std::move(rule));
+    profile_.published = request_.publish;
+    const bool wanted = !profile_.network_rules.empty() || request_.learn_network;
+    if (wanted || !profile_.published.empty()) profile_.network = wanted ? Network::rules : Network::loopback;
   }
 
   /// What does not exist yet can only be made by who may write its directory, so that directory is what is opened.
@@ -205,8 +243,33 @@ class Drafter {
 
 Result<Profile> profile_of(const Request& request, const Basis& basis) {
   Drafter drafter(request, basis);
+  if (request.snippet) return drafter.draft_for_code();
   if (basis.verdict.where == Where::host) return drafter.draft_for_host();
   return drafter.draft();
+}
+
+std::vector<std::string> network_rules(const Settings& settings, const std::string& agent) {
+  std::vector<std::string> rules;
+  for (const NetworkRule& rule : settings.agent(agent).sandbox.network) {
+    if (rule.preset.empty()) {
+      rules.push_back(rule.text());
+      continue;
+    }
+    if (const auto preset = settings.presets.find(rule.preset); preset != settings.presets.end()) {
+      rules.insert(rules.end(), preset->second.begin(), preset->second.end());
+    }
+  }
+  return rules;
+}
+
+std::vector<std::string> granted_rules(const std::vector<Need>& grants) {
+  std::vector<std::string> rules;
+  for (const Need& need : grants) {
+    if (need.kind != Need::Kind::host) continue;
+    const bool bare_six = !need.target.starts_with('[') && std::ranges::count(need.target, ':') > 1;
+    rules.push_back(bare_six ? "[" + need.target + "]" : need.target);
+  }
+  return rules;
 }
 
 std::vector<std::string> search_path(const Profile& profile) {

@@ -8,6 +8,12 @@ namespace cordon::plan {
 /// Everything but the program's identity.
 Result<Profile> profile_of(const Request& request, const Basis& basis);
 
+/// The rules of the network proxy that the settings give an agent, presets written out.
+std::vector<std::string> network_rules(const Settings& settings, const std::string& agent);
+
+/// Those that approving these grants gives.
+std::vector<std::string> granted_rules(const std::vector<Need>& grants);
+
 /// Where the sandbox looks for programs, first to last.
 std::vector<std::string> search_path(const Profile& profile);
 

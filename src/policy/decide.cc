@@ -123,13 +123,38 @@ void by_level(const Analysis& analysis, const Rules& rules, const std::optional<
   }
 }
 
-bool host_allowed(const std::string& target, const SandboxSettings& sandbox) {
-  const auto colon = target.rfind(':');
-  const std::string host = target.substr(0, colon);
-  const std::string port = colon == std::string::npos ? "" : target.substr(colon + 1);
+struct HostAndPort {
+  std::string_view host;
+  std::string_view port;  // empty: the web's
+};
+
+HostAndPort split_port(std::string_view target) {
+  if (target.starts_with('[')) {
+    const std::size_t end = std::min(target.find(']'), target.size() - 1);
+    return {target.substr(1, end - 1), target.substr(std::min(target.size(), end + 2))};
+  }
+  const std::size_t colon = target.find(':');
+  if (colon == std::string_view::npos || target.find(':', colon + 1) != std::string_view::npos) return {target, {}};
+  return {target.substr(0, colon), target.substr(colon + 1)};
+}
+
+bool port_fits(std::string_view wanted, std::string_view given) {
+  const auto of_the_web = [](std::string_view port) { return port.empty() || port == "80" || port == "443"; };
+  return wanted == given || ((wanted.empty() || given.empty()) && of_the_web(wanted) && of_the_web(given));
+}
+
+/// What the proxy decides again, for every connection and by its exact port.
+bool host_allowed(const std::string& target, const Settings& settings, const SandboxSettings& sandbox) {
+  const auto [host, port] = split_port(target);
   return std::any_of(sandbox.network.begin(), sandbox.network.end(), [&](const NetworkRule& rule) {
-    if (rule.host.empty()) return false;
-    if (rule.port && port != std::to_string(*rule.port)) return false;
+    if (!rule.preset.empty()) {
+      const auto preset = settings.presets.find(rule.preset);
+      if (preset == settings.presets.end()) return false;
+      return std::any_of(preset->second.begin(), preset->second.end(), [&](const std::string& one) {
+        return split_port(one).host == host && port_fits(port, split_port(one).port);
+      });
+    }
+    if (!port_fits(port, rule.port ? std::to_string(*rule.port) : "")) return false;
     return rule.subdomains ? host.size() > rule.host.size() + 1 && host.ends_with("." + rule.host) : host == rule.host;
   });
 }
@@ -157,7 +182,7 @@ void add_grants(const Analysis& analysis, const Rules& rules, Verdict& verdict) 
       verdict.needs_host = true;
       continue;
     }
-    const bool given = need.kind == Need::Kind::host ? host_allowed(need.target, sandbox)
+    const bool given = need.kind == Need::Kind::host ? host_allowed(need.target, rules.settings, sandbox)
                                                      : path_allowed(need, rules.settings, sandbox);
     if (!given) verdict.grants.push_back(need);
   }

@@ -162,6 +162,35 @@ void Judge::run_recipes(Run& run, const std::string& text, const Arg& arg) {
   }
 }
 
+namespace {
+
+/// Where an address or its program says which port, and it is none of the web's: a host without one means the web.
+std::string port_beyond_web(std::string_view text, std::string_view program) {
+  struct Known {
+    std::string_view name;
+    const char* port;
+  };
+  std::string port;
+  for (const Known& scheme : {Known{"ssh", "22"}, {"git+ssh", "22"}, {"sftp", "22"}, {"git", "9418"}, {"ftp", "21"}}) {
+    if (text.starts_with(std::string(scheme.name) + "://")) port = scheme.port;
+  }
+  const std::size_t scheme = text.find("://");
+  const bool remote_shell = program == "ssh" || program == "scp" || program == "sftp" || program == "rsync";
+  if (scheme == std::string_view::npos && remote_shell) return "22";
+  if (scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
+  text = text.substr(0, text.find_first_of("/?#$`"));
+  const std::size_t colon = text.find(':', text.starts_with('[') ? text.find(']') : 0);
+  if (colon != std::string_view::npos && text.find(':', colon + 1) == std::string_view::npos) {
+    const std::string_view digits = text.substr(colon + 1);
+    const bool number = !digits.empty() && digits.size() <= 5 &&
+                        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (number) port = digits;
+  }
+  return port == "80" || port == "443" ? "" : port;
+}
+
+}  // namespace
+
 void Judge::reaches(Run& run, const Arg& arg, std::string_view host) {
   if (host.empty()) return;
   effect(Effect::Kind::reaches, host);
@@ -172,7 +201,11 @@ void Judge::reaches(Run& run, const Arg& arg, std::string_view host) {
   }
   run.local_only = false;
   at_least(run, Risk::normal);
-  need(Need::Kind::host, host);
+  const std::string_view program = run.sorted.program ? run.sorted.program->name.view() : std::string_view();
+  const std::string port = port_beyond_web(arg.text, program);
+  const bool six = host.find(':') != std::string_view::npos;
+  need(Need::Kind::host,
+       port.empty() ? std::string(host) : fmt::format("{}{}{}:{}", six ? "[" : "", host, six ? "]" : "", port));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "model/clearance.h"
 #include "model/outcome.h"
+#include "sys/fd.h"
 
 namespace cordon::sandbox {
 
@@ -29,12 +30,26 @@ class Io {
   virtual std::optional<int> input_descriptor() { return std::nullopt; }
   virtual std::string_view input_text() { return {}; }
 
+  // About the network; called from another thread than the rest, one at a time.
+
+  /// Something became of a host that the program reached for.
+  virtual void contact(const Contact&) {}
+  /// The rules as they are now, where they may have changed since the run began; nothing: the profile's.
+  virtual std::optional<std::vector<std::string>> network_rules() { return std::nullopt; }
+  /// Asked before a refusal for want of a rule. Yes counts for this host and port until the run ends.
+  virtual bool allow_contact(const Contact&) { return false; }
+
   /// With a tty: rows and columns; asked at the start and whenever the caller's terminal changed its size.
   struct WindowSize {
     unsigned short rows = 24;
     unsigned short columns = 80;
   };
   virtual WindowSize window_size() { return {}; }
+
+  /// With an overlay that is handed over: the memory in which the run wrote, `upper/` for the workspace, `tmp/` and
+  /// `home/`. Called once, when everybody in the sandbox is dead: nobody changes it any more, and nothing in it is to
+  /// be trusted.
+  virtual void left(sys::Fd) {}
 };
 
 /// Keeps what was written.

@@ -33,7 +33,8 @@ const char* usage_text =
     "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
     "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
-    "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--stdin TEXT | --stdin-inherit]\n"
+    "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--reach RULE]… [--publish PORT]… "
+    "[--stdin TEXT | --stdin-inherit]\n"
     "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] "
     "(--shell TEXT | -- "
     "PROGRAM "
@@ -153,6 +154,14 @@ Arguments parse(int argc, char** argv) {
       {"--output-kill", [&](auto& v) { limits.output_kill_bytes = number(v); }},
       {"--cpus", [&](auto& v) { limits.cpus = std::atof(v.c_str()); }},
       {"--network", [&](auto& v) { profile.network = v == "loopback" ? Network::loopback : Network::none; }},
+      {"--reach",
+       [&](auto& v) {
+         profile.network = Network::rules;
+         if (!v.empty()) profile.network_rules.push_back(v);
+       }},
+      {"--publish", [&](auto& v) { profile.published.push_back(static_cast<std::uint16_t>(number(v))); }},
+      {"--connections", [&](auto& v) { limits.connections = number(v); }},
+      {"--network-bytes", [&](auto& v) { limits.network_bytes = number(v); }},
       {"--stdin",
        [&](auto& v) {
          arguments.stdin_text = v;
@@ -243,6 +252,20 @@ Json to_json(const RunReport& report, const sandbox::CapturedIo& io) {
   for (const Violation& violation : report.violations) {
     json["violations"].push_back(
         {{"what", violation.what}, {"rule", violation.rule}, {"allow", violation.allow}, {"count", violation.count}});
+  }
+  json["contacts"] = Json::array();
+  for (const Contact& contact : report.contacts) {
+    json["contacts"].push_back({{"stage", name_of(contact.stage)},
+                                {"transport", contact.transport},
+                                {"host", contact.host},
+                                {"port", contact.port},
+                                {"address", contact.address},
+                                {"rule", contact.rule},
+                                {"reason", contact.reason},
+                                {"would_allow", contact.would_allow},
+                                {"sent", contact.sent},
+                                {"received", contact.received},
+                                {"count", contact.count}});
   }
   json["quarantined"] = Json::array();
   for (const Quarantined& item : report.quarantined) {

@@ -13,6 +13,7 @@
 #include "sandbox/native/pid1/orders.h"
 #include "sandbox/native/session_dirs.h"
 #include "sandbox/native/user_namespace.h"
+#include "sandbox/network/tools.h"
 
 namespace cordon::sandbox::native {
 
@@ -44,6 +45,11 @@ bool absolute(const std::string& path) {
   return path.size() > 1 && path.front() == '/' && path.find("/../") == std::string::npos;
 }
 
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 class Drafter {
  public:
   Drafter(const Profile& profile, const Machine& machine, const Ladder& ladder)
@@ -56,7 +62,9 @@ class Drafter {
     plan_.root_tree = &machine_.root_tree;
     plan_.pid1_image = machine_.pid1_image.get();
     plan_.tty = profile_.tty;
-    plan_.loopback = profile_.network == Network::loopback;
+    plan_.loopback = profile_.network != Network::none;
+    if (profile_.network == Network::rules) plan_.proxy_port = network::proxy_port;
+    plan_.open_ports = profile_.published;
     choose_identity(plan_);
     CHECK_OK(add_session());
     CHECK_OK(add_workspace());
@@ -107,13 +115,18 @@ class Drafter {
     plan_.scratch_options = "mode=0755";
     if (limits.disk_bytes) plan_.scratch_options += fmt::format(",size={}", limits.disk_bytes);
     if (limits.inodes) plan_.scratch_options += fmt::format(",nr_inodes={}", limits.inodes);
-    if (profile_.session.path.empty()) {
+    // A session that has no files yet gets none for the sake of a throwaway view of them.
+    const bool nothing_there = profile_.session.throwaway && (!is_directory(profile_.session.path + "/home") ||
+                                                              !is_directory(profile_.session.path + "/tmp"));
+    plan_.session_throwaway = profile_.session.throwaway;
+    if (profile_.session.path.empty() || nothing_there) {
       plan_.gitconfig = gitconfig_for(profile_.session, profile_.workspace.path);
       return {};
     }
     // Level L4 started by root: the one it becomes has no way to directories that are root's own.
     if (!plan_.ladder.namespaces && plan_.started_by_root) return {};
-    auto directories = TRY(prepare_session(profile_.session, profile_.workspace.path));
+    SessionDirectories directories{profile_.session.path + "/home", profile_.session.path + "/tmp"};
+    if (!plan_.session_throwaway) directories = TRY(prepare_session(profile_.session, profile_.workspace.path));
     plan_.home_source = without_slash(directories.home);
     plan_.tmp_source = without_slash(directories.temporary);
     if (!plan_.ladder.namespaces) {
@@ -142,6 +155,7 @@ class Drafter {
     plan_.trees.push_back(std::move(tree));
     plan_.has_workspace = true;
     plan_.overlay = workspace.access == WorkspaceAccess::overlay;
+    plan_.overlay_handed_over = plan_.overlay && workspace.handed_over;
     if (plan_.overlay && !workspace.upper.empty()) {
       CHECK_OK(prepare_layers(workspace.upper));
       plan_.overlay_upper = without_slash(workspace.upper);
@@ -150,6 +164,8 @@ class Drafter {
     if (workspace.access == WorkspaceAccess::rw && !plan_.weakened.protected_paths()) {
       draft_->placeholders.emplace(TRY(PlaceholderHold::take(workspace, machine_.state_directory)));
       plan_.protected_paths = draft_->placeholders->paths();
+    } else if (workspace.access == WorkspaceAccess::overlay) {
+      plan_.protected_paths = TRY(protected_in_overlay(workspace));
     } else if (!workspace.hidden_paths.empty()) {
       Workspace hidden_only = workspace;
       hidden_only.protected_paths.clear();
@@ -235,6 +251,7 @@ std::vector<std::string> environment_of(const Profile& profile, const std::strin
       {"TMPDIR", temporary},   {"TERM", profile.tty ? "xterm-256color" : "dumb"},
       {"CORDON_SANDBOX", "1"},
   };
+  if (profile.network == Network::rules) network::add_proxy_variables(variables);
   for (const auto& [name, value] : profile.environment) {
     if (refused(name)) continue;
     auto found = std::ranges::find(variables, name, &std::pair<std::string, std::string>::first);

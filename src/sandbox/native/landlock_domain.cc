@@ -83,18 +83,35 @@ bool allow_host_root(Child& child, Domain& domain) {
   return true;
 }
 
+bool allow_ports(Child& child, long ruleset) {
+  const auto allow = [&](std::uint16_t port) {
+    const std::uint64_t rule[2] = {landlock::connect_tcp, port};
+    constexpr int net_port = 2;
+    return child.ok(raw::call(SYS_landlock_add_rule, ruleset, net_port, raw::address(rule), 0), "landlock port");
+  };
+  if (!allow(child.plan.proxy_port)) return false;
+  for (const std::uint16_t port : child.plan.open_ports) {
+    if (!allow(port)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool enter_landlock(Child& child) {
   const Blueprint& plan = child.plan;
   if (plan.ladder.landlock_abi <= 0 || plan.weakened.landlock()) return true;
   const landlock::Rights offered = landlock::offered_by(plan.ladder.landlock_abi);
-  // An empty network namespace reaches nothing; with loopback, ports of its own may be used.
-  const Attributes attributes{offered.files, plan.loopback ? 0 : offered.network, offered.scopes};
+  // An empty network namespace reaches nothing; with loopback, ports of its own may be used; with a proxy, that one.
+  const std::uint64_t network = plan.proxy_port != 0 ? offered.network & landlock::connect_tcp
+                                : plan.loopback      ? 0
+                                                     : offered.network;
+  const Attributes attributes{offered.files, network, offered.scopes};
   const long size = plan.ladder.landlock_abi >= 6 ? 24 : plan.ladder.landlock_abi >= 4 ? 16 : 8;
   long ruleset = raw::call(SYS_landlock_create_ruleset, raw::address(&attributes), size, 0);
   if (!child.ok(ruleset, "landlock_create_ruleset")) return false;
   Domain domain(child, ruleset, offered.files);
+  if (network != 0 && plan.proxy_port != 0 && !allow_ports(child, ruleset)) return false;
   if (!(plan.ladder.namespaces ? allow_new_root(child, domain) : allow_host_root(child, domain))) return false;
   long bound = raw::call(SYS_landlock_restrict_self, ruleset, 0);
   raw::close(ruleset);

@@ -231,6 +231,9 @@ Result<void> Launched::wait_until_ready(const Blueprint& plan, LaunchTrouble& tr
     const auto kind = static_cast<std::uint32_t>(message->report.kind);
     if (kind == static_cast<std::uint32_t>(PassedFd::terminal)) terminal = std::move(message->descriptor);
     if (kind == static_cast<std::uint32_t>(PassedFd::listener)) listener = std::move(message->descriptor);
+    if (kind == static_cast<std::uint32_t>(PassedFd::memory)) memory = std::move(message->descriptor);
+    if (kind == static_cast<std::uint32_t>(PassedFd::proxy)) proxy = std::move(message->descriptor);
+    if (kind == static_cast<std::uint32_t>(PassedFd::network)) network = std::move(message->descriptor);
   }
   reap(std::chrono::seconds(5));
   const char* step = notes.step ? notes.step : "pid 1 did not come up";
@@ -248,6 +251,37 @@ Result<void> Launched::send_orders(const std::string& orders) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(Fault::internal, "send orders to the sandbox: {}", std::strerror(errno));
     sent += static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+Result<void> Launched::send_doors(const std::vector<sys::Fd>& doors) {
+  if (doors.empty()) return {};
+  if (doors.size() > most_doors) return fail(Fault::internal, "{} control groups", doors.size());
+  Orders orders{};
+  orders.magic = orders_magic;
+  orders.flags = order_enter;
+  iovec bytes{&orders, sizeof orders};
+  alignas(cmsghdr) char space[CMSG_SPACE(most_doors * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = CMSG_SPACE(doors.size() * sizeof(int));
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(doors.size() * sizeof(int));
+  for (std::size_t i = 0; i < doors.size(); ++i) {
+    const int door = doors[i].get();
+    std::memcpy(CMSG_DATA(header) + i * sizeof(int), &door, sizeof door);
+  }
+  ssize_t sent;
+  do {
+    sent = ::sendmsg(control->get(), &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent != static_cast<ssize_t>(sizeof orders)) {
+    return fail(Fault::internal, "send the control groups to the sandbox: {}", std::strerror(errno));
   }
   return {};
 }

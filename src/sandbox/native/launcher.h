@@ -44,6 +44,9 @@ class Launched {
   std::optional<sys::Fd> control;
   std::optional<sys::Fd> terminal;  // the master of its pty
   std::optional<sys::Fd> listener;  // for refused calls
+  std::optional<sys::Fd> memory;    // in which an overlay keeps what the run changed
+  std::optional<sys::Fd> proxy;     // listens on its loopback for the network proxy
+  std::optional<sys::Fd> network;   // its network namespace, where ports of it are published
   Pipes pipes;
   ChildNotes notes;
   bool ours_to_reap = true;       // false: a zygote's child
@@ -56,6 +59,8 @@ class Launched {
   Result<std::optional<PidOneMessage>> receive();
   /// Waits until pid 1 is ready for orders.
   Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
+  /// Pid 1 goes through them before it takes orders.
+  Result<void> send_doors(const std::vector<sys::Fd>& doors);
   Result<void> send_orders(const std::string& orders);
   /// Asks pid 1 to end everybody and to report what they used.
   void ask_to_end();

@@ -69,6 +69,9 @@ Error failure_of(const Report& report, const Profile& profile) {
       return {Fault::conflict, fmt::format("{} is not the file that was planned: it changed since", program)};
     case FailedAt::exec:
       return {Fault::invalid_input, fmt::format("{}: cannot be executed: {}", program, reason)};
+    case FailedAt::control_group:
+      return {Fault::unavailable,
+              fmt::format("the sandbox cannot enter its control groups: {}", std::strerror(report.error))};
     case FailedAt::place_differs:
       return {Fault::conflict, "what is mounted in the sandbox is not what was planned: a path changed meanwhile"};
     case FailedAt::fork:

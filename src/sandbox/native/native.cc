@@ -19,6 +19,8 @@
 #include "sandbox/native/violation_watch.h"
 #include "sandbox/native/warm.h"
 #include "sandbox/native/zygote.h"
+#include "sandbox/network/keeper.h"
+#include "sandbox/network/publisher.h"
 #include "sys/landlock.h"
 
 namespace cordon::sandbox::native {
@@ -138,6 +140,10 @@ Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& sto
   return {};
 }
 
+void NativeSandbox::keep_ready_what_is_used(std::size_t count) {
+  if (state_->slots) state_->slots->keep_what_is_used(count);
+}
+
 void NativeSandbox::wait_until_warm() {
   if (state_->slots) state_->slots->wait_until_full();
 }
@@ -152,7 +158,7 @@ Result<void> NativeSandbox::State::permit(const Profile& profile, Isolation& iso
 Result<void> NativeSandbox::State::attach(const Profile& profile, Slot& slot) {
   if (cgroups && !slot.cgroup) slot.cgroup = TRY(cgroups->create(profile.limits));
   if (!slot.cgroup) return {};
-  return slot.cgroup->attach(slot.launched->pid);
+  return slot.launched->send_doors(TRY(slot.cgroup->doors()));
 }
 
 Result<void> NativeSandbox::State::send_orders(const Profile& profile, Slot& slot) {
@@ -211,6 +217,12 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (!profile.program.shell_text && profile.program.argv.empty()) {
     return unrun({Fault::invalid_input, "there is no program to run"});
   }
+  std::unique_ptr<network::Publisher> publisher;
+  if (!profile.published.empty()) {
+    auto opened = network::Publisher::open(profile.published);
+    if (!opened) return unrun(opened.error());
+    publisher = *std::move(opened);
+  }
   std::optional<Slot> slot = slots ? slots->take(profile) : std::nullopt;
   if (slot) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
@@ -228,10 +240,21 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     violations = std::make_unique<ViolationWatch>(std::move(*slot->launched->listener),
                                                   own ? FilterOptions::namespaced() : FilterOptions::strict());
   }
+  std::unique_ptr<network::Keeper> keeper;
+  if (slot->launched->proxy) {
+    network::KeeperOptions options{std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
+                                   profile.limits.network_bytes};
+    keeper = std::make_unique<network::Keeper>(std::move(options), io);
+  }
+  if (publisher && slot->launched->network) {
+    if (auto led = publisher->start(*slot->launched->network); !led) return unrun(led.error());
+  }
   RememberedErrors remembered(io);
   Io& streams = violations ? static_cast<Io&>(remembered) : io;
   Monitor(profile, *slot->launched, slot->cgroup.get(), streams, std::move(stop)).watch(report);
+  if (keeper) report.contacts = keeper->finish();
   if (violations) report.violations = violations->finish(remembered.text());
+  if (slot->launched->memory) io.left(std::move(*slot->launched->memory));
   if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
   collector.take(std::move(slot->launched), std::move(slot->cgroup));
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);

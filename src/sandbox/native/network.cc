@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 
 #include "sandbox/native/child.h"
+#include "sandbox/native/passed_fd.h"
 #include "sys/clone.h"
 
 namespace cordon::sandbox::native {
@@ -58,6 +60,7 @@ bool NetworkMaker::join() {
   long entered;
   if (pid_ < 0) {
     entered = raw::call(SYS_setns, child_.plan.network_namespace, CLONE_NEWNET);
+    if (!hand_out_namespace(child_.plan.network_namespace)) return false;
   } else {
     wait_for(made_);
     entered = result_ < 0 ? result_ : raw::call(SYS_setns, result_, CLONE_NEWNET);
@@ -65,10 +68,11 @@ bool NetworkMaker::join() {
     // Nobody but us may be left when pid 1 takes over.
     while (raw::call(SYS_wait4, pid_, 0, __WALL, 0) == -EINTR) {
     }
+    if (result_ >= 0 && !hand_out_namespace(static_cast<int>(result_))) return false;
     if (result_ >= 0) raw::close(result_);
     raw::close(proc_);
   }
-  return child_.ok(entered, "network namespace") && raise_loopback();
+  return child_.ok(entered, "network namespace") && raise_loopback() && open_proxy_socket();
 }
 
 bool NetworkMaker::raise_loopback() {
@@ -82,6 +86,28 @@ bool NetworkMaker::raise_loopback() {
   long result = raw::call(SYS_ioctl, socket, SIOCSIFFLAGS, raw::address(&request));
   raw::close(socket);
   return child_.ok(result, "bring loopback up");
+}
+
+/// To whoever leads connections to published ports into it.
+bool NetworkMaker::hand_out_namespace(int descriptor) {
+  if (child_.plan.open_ports.empty()) return true;
+  return child_.ok(send_descriptor(child_.plan.control, PassedFd::network, descriptor), "hand over the network");
+}
+
+bool NetworkMaker::open_proxy_socket() {
+  if (child_.plan.proxy_port == 0) return true;
+  constexpr int waiting_clients = 1024;
+  long socket = raw::call(SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (!child_.ok(socket, "socket for the network proxy")) return false;
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = __builtin_bswap16(child_.plan.proxy_port);
+  place.sin_addr.s_addr = __builtin_bswap32(INADDR_LOOPBACK);
+  long result = raw::call(SYS_bind, socket, raw::address(&place), sizeof place);
+  if (result == 0) result = raw::call(SYS_listen, socket, waiting_clients);
+  if (result == 0) result = send_descriptor(child_.plan.control, PassedFd::proxy, static_cast<int>(socket));
+  raw::close(socket);
+  return child_.ok(result, "hand over the network proxy's socket");
 }
 
 }  // namespace cordon::sandbox::native

@@ -15,12 +15,15 @@ class NetworkMaker {
 
   /// Starts making it, unless a prepared one was given.
   bool start();
-  /// Enters it, once it is there, and brings loopback up if that was asked for. The second process is gone then.
+  /// Enters it, once it is there, brings loopback up if that was asked for, and hands out the socket on which the
+  /// network proxy listens, so that nothing of ours needs to be inside. The second process is gone then.
   bool join();
 
  private:
   static void make(void* self);
   bool raise_loopback();
+  bool open_proxy_socket();
+  bool hand_out_namespace(int descriptor);
 
   Child& child_;
   int proc_ = -1;

@@ -14,11 +14,13 @@ enum OrderFlags : std::uint32_t {
   order_subreaper = 1u << 2,      // there is no pid namespace: collect orphans
   order_stay_dumpable = 1u << 3,  // for tests only (WithoutInitHygiene)
   order_compare_content = 1u << 5,  // the program may be another file with the expected content
-  order_linger = 1u << 6,        // stay after the report until the launcher closes: a container's counters go with it
-  order_out_of_reach = 1u << 4,  // there is no pid namespace: the program must not be able to signal pid 1
+  order_out_of_reach = 1u << 4,     // there is no pid namespace: the program must not be able to signal pid 1
+  order_enter = 1u << 7,            // with it come descriptors, at most `most_doors`: write 0 to each; orders follow
+  order_linger = 1u << 6,  // stay after the report until the launcher closes: a container's counters go with it
 };
+constexpr unsigned most_doors = 4;
 
-/// The launcher's only message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
+/// The launcher's last message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
 /// directory, program, search path, every argument, every variable, every place. A place is "DEVICE INODE PATH": what
 /// must be found there, or nothing is run.
 struct Orders {
@@ -51,7 +53,8 @@ enum class FailedAt : std::int32_t {
   program_differs,
   exec,
   fork,
-  place_differs
+  control_group,
+  place_differs,
 };
 
 struct Report {

@@ -93,11 +93,58 @@ char* next_string(char*& cursor, char* end) {
   return start;
 }
 
+/// Descriptors that came with a message.
+struct Doors {
+  int number[most_doors];
+  unsigned count;
+};
+
+/// One message's head, and what came with it. A message that carries descriptors is never joined with the next one.
+bool read_orders(Orders& orders, Doors& doors) {
+  alignas(8) char space[CMSG_SPACE(sizeof doors.number)];
+  iovec bytes{&orders, sizeof orders};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  long got;
+  do {
+    got = call(SYS_recvmsg, control_fd, address(&message), MSG_CMSG_CLOEXEC);
+  } while (got == -eintr);
+  if (got <= 0) return false;
+  doors.count = 0;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+    doors.count = static_cast<unsigned>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    for (unsigned i = 0; i < doors.count; ++i) {
+      doors.number[i] = reinterpret_cast<const int*>(CMSG_DATA(header))[i];
+    }
+  }
+  return read_fully(reinterpret_cast<char*>(&orders) + got, sizeof orders - static_cast<unsigned long>(got));
+}
+
+/// Into our control groups by ourselves. Nothing was started yet, so everything that ever runs here is in them.
+void enter(const Doors& doors) {
+  if (doors.count == 0) give_up(FailedAt::control_group, -enoent);
+  for (unsigned i = 0; i < doors.count; ++i) {
+    if (long result = call(SYS_write, doors.number[i], address("0"), 1); result != 1) {
+      give_up(FailedAt::control_group, result);
+    }
+    call(SYS_close, doors.number[i]);
+  }
+}
+
 void take_orders() {
   Orders& orders = task.orders;
-  // The end of the channel before any order: the launcher has no use for this sandbox.
-  if (!read_fully(&orders, sizeof orders)) leave(0);
-  if (orders.magic != orders_magic) give_up(FailedAt::orders, -eacces);
+  for (;;) {
+    Doors doors;
+    // The end of the channel before any order: the launcher has no use for this sandbox.
+    if (!read_orders(orders, doors)) leave(0);
+    if (orders.magic != orders_magic) give_up(FailedAt::orders, -eacces);
+    if (!(orders.flags & order_enter)) break;
+    enter(doors);
+  }
   char* strings = map(orders.bytes + 1UL);
   if (!read_fully(strings, orders.bytes)) leave(0);
   char* end = strings + orders.bytes;
