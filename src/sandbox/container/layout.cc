@@ -39,7 +39,10 @@ class Drafter {
   }
 
   Result<Layout> draft() {
-    CHECK_OK(refuse_what_containers_lack());
+    CHECK_OK(check_offered(layout_.profile));
+    if (!layout_.profile.program.shell_text && layout_.profile.program.argv.empty()) {
+      return fail(Fault::invalid_input, "there is no program to run");
+    }
     CHECK_OK(add_session());
     CHECK_OK(add_workspace());
     CHECK_OK(add_binds());
@@ -49,19 +52,6 @@ class Drafter {
   }
 
  private:
-  Result<void> refuse_what_containers_lack() const {
-    const Profile& profile = layout_.profile;
-    if (!profile.program.shell_text && profile.program.argv.empty()) {
-      return fail(Fault::invalid_input, "there is no program to run");
-    }
-    if (profile.tty) {
-      return fail(
-          Fault::unavailable,
-          "a terminal of its own is given by the native backend alone: leave --tty out, or use --backend native");
-    }
-    return {};
-  }
-
   void add(Place place) { layout_.places.push_back(std::move(place)); }
 
   /// HOME and /tmp are directories of the host in every case, so that what they may hold is watched in every case.
@@ -119,9 +109,6 @@ class Drafter {
   /// Container runtimes have no common word for an overlay, and some have none.
   Result<void> add_copy() {
     Workspace& workspace = layout_.profile.workspace;
-    if (!workspace.upper.empty()) {
-      return fail(Fault::unavailable, "a preview is kept by the native backend alone: use --backend native");
-    }
     const std::string copy = TRY(stage_.make_directory("workspace"));
     CHECK_OK(copy_tree(workspace.path, copy, workspace.hidden_paths, layout_.profile.limits));
     workspace.upper = copy;  // so that it is watched
@@ -216,6 +203,18 @@ class Drafter {
 };
 
 }  // namespace
+
+Result<void> check_offered(const Profile& profile) {
+  const auto native_alone = [](std::string_view what) {
+    return fail(Fault::unavailable, "{} is given by the native backend alone: use --backend native", what);
+  };
+  const Workspace& workspace = profile.workspace;
+  if (profile.tty) return native_alone("a terminal of its own");
+  if (profile.network == Network::rules) return native_alone("the network, host by host,");
+  if (!profile.published.empty()) return native_alone("a published port");
+  if (workspace.handed_over || !workspace.upper.empty() || profile.session.throwaway) return native_alone("a preview");
+  return {};
+}
 
 Result<Layout> lay_out(const Profile& profile, const Stage& stage, const std::string& state_directory) {
   return Drafter(profile, stage, state_directory).draft();

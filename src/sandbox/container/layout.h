@@ -38,6 +38,9 @@ struct Layout {
   std::optional<native::PlaceholderHold> placeholders;
 };
 
+/// Fails when the profile asks for what only the native backend gives. Asked before anybody approves, and again here.
+Result<void> check_offered(const Profile& profile);
+
 /// `state_directory` is for the journal of placeholders.
 Result<Layout> lay_out(const Profile& profile, const Stage& stage, const std::string& state_directory);
 
