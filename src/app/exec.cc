@@ -230,6 +230,10 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
     execution = guard.execute(request, asking, io, stop.token());
   }
   say(global, execution);
+  if (!options.from.empty() && std::holds_alternative<Waiting>(execution.report.outcome)) {
+    std::cerr << "cordon: you cannot approve it; tell the user what it is for, ask them to run that, then run the same "
+                 "command again\n";
+  }
   return guard::exit_code_of(execution);
 }
 
