@@ -277,11 +277,16 @@ void say(const GlobalOptions& global, const Json& object, const std::string& sen
   }
 }
 
-int show(const GlobalOptions& global, const serve::socket::Answer& answer) {
+int show(const GlobalOptions& global, const Options& options, const serve::socket::Answer& answer) {
   if (global.json) {
     std::cout << answer.object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
     say(global, answer.object, answer.sentence);
+    if (!options.from.empty() && answer.object["queued"] == true) {
+      std::cerr
+          << "cordon: you cannot approve it; tell the user what it is for, ask them to run that, then run the same "
+             "command again\n";
+    }
   }
   return answer.exit;
 }
@@ -307,7 +312,7 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
     };
     QuietIo io(options.input);
     const guard::Execution execution = guard.execute(request, asking, io, stop.token());
-    return show(global, answer_of(execution, {io.out, io.err}));
+    return show(global, options, answer_of(execution, {io.out, io.err}));
   }
   const bool progress = is_terminal(STDERR_FILENO) && !global.quiet && !options.tty;
   guard::Execution execution;
@@ -323,7 +328,7 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
     }
     execution = guard.execute(request, asking, io, stop.token());
   }
-  const int code = show(global, answer_of(execution, {}));
+  const int code = show(global, options, answer_of(execution, {}));
   if (!learned.empty()) {
     std::cerr
         << "cordon: allowed for this run only; to keep it, add under Network in SANDBOX.md and run: cordon trust\n";
@@ -346,7 +351,7 @@ Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const 
   const auto answer =
       TRY(ask_daemon(std::move(question), {global, options.request.presence, stop.token(), options.input}));
   if (!answer) return std::optional<int>();
-  return std::optional(show(global, *answer));
+  return std::optional(show(global, options, *answer));
 }
 
 Result<int> run(const GlobalOptions& global, const Options& options) {
