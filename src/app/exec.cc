@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "app/asker.h"
+#include "app/decision.h"
 #include "app/detach.h"
 #include "app/streams.h"
 #include "app/terminal.h"
@@ -58,13 +59,18 @@ void show_entry(const approve::Entry& entry, bool details) {
 
 /// A person who is there answers at once.
 Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const std::string& user,
-                                              const GlobalOptions& global, const PresenceOptions& presence) {
+                                              const GlobalOptions& global, const PresenceOptions& presence,
+                                              const Clock& clock) {
   const bool has_approver = TRY(approve::ApproverStore(TRY(state_directory(global))).read()).has_value();
   show_entry(entry, false);
   for (;;) {
-    const std::string answer = to_lower(trim(TRY(ask_line("Run it? [y/N, d for details] "))));
+    const std::string answer = to_lower(trim(TRY(ask_line("Run it? [y/N, d for details, p for a preview] "))));
     if (answer == "d") {
       show_entry(entry, true);
+      continue;
+    }
+    if (answer == "p") {
+      if (const auto shown = preview_entry(global, entry, clock); !shown) complain(shown.error());
       continue;
     }
     if (answer != "y" && answer != "yes") return std::optional<approve::Vote>();
@@ -75,7 +81,8 @@ Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const
   }
 }
 
-Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request) {
+Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request,
+                                const Clock& clock) {
   guard::Asking asking;
   asking.approval = options.approval;
   if (!options.wait.empty()) {
@@ -92,8 +99,8 @@ Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& opti
   }
   const bool someone_is_here = !request.asker.is_agent && is_terminal(STDERR_FILENO) && !global.json;
   if (someone_is_here && !options.no_prompt) {
-    asking.on_the_spot = [user = request.asker.user, global, presence = options.request.presence](
-                             const approve::Entry& entry) { return ask_here(entry, user, global, presence); };
+    asking.on_the_spot = [user = request.asker.user, global, presence = options.request.presence, &clock](
+                             const approve::Entry& entry) { return ask_here(entry, user, global, presence, clock); };
   }
   return asking;
 }
@@ -206,8 +213,9 @@ void say(const GlobalOptions& global, const guard::Execution& execution) {
   }
 }
 
-Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
-  const guard::Asking asking = TRY(asking_of(global, options, request));
+Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request,
+                    const Clock& clock) {
+  const guard::Asking asking = TRY(asking_of(global, options, request, clock));
   const StopOnSignal stop;
   if (global.json) {
     class QuietIo : public sandbox::CapturedIo {
@@ -241,7 +249,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   auto guard = TRY(guard_for(global, request, options.request.presence, clock));
   const bool dry_run = options.dry_run || (guard.settings().approval.dry_run.value && !options.no_dry_run);
   if (options.keep && !dry_run) return fail(Fault::invalid_input, "--keep keeps a preview: give --dry-run too");
-  return dry_run ? preview(global, options, guard, request) : execute(global, options, guard, request);
+  return dry_run ? preview(global, options, guard, request) : execute(global, options, guard, request, clock);
 }
 
 /// `--wait 'npm test'` and `--wait 30s 'npm test'` are both right: what is no time is the command.
