@@ -8,6 +8,7 @@
 
 #include "app/asker.h"
 #include "app/daemon.h"
+#include "app/decision.h"
 #include "app/detach.h"
 #include "app/streams.h"
 #include "app/terminal.h"
@@ -67,13 +68,18 @@ void show_entry(const approve::Entry& entry, bool details) {
 
 /// A person who is there answers at once.
 Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const std::string& user,
-                                              const GlobalOptions& global, const PresenceOptions& presence) {
+                                              const GlobalOptions& global, const PresenceOptions& presence,
+                                              const Clock& clock) {
   const bool has_approver = TRY(approve::ApproverStore(TRY(state_directory(global))).read()).has_value();
   show_entry(entry, false);
   for (;;) {
-    const std::string answer = to_lower(trim(TRY(ask_line("Run it? [y/N, d for details] "))));
+    const std::string answer = to_lower(trim(TRY(ask_line("Run it? [y/N, d for details, p for a preview] "))));
     if (answer == "d") {
       show_entry(entry, true);
+      continue;
+    }
+    if (answer == "p") {
+      if (const auto shown = preview_entry(global, entry, clock); !shown) complain(shown.error());
       continue;
     }
     if (answer != "y" && answer != "yes") return std::optional<approve::Vote>();
@@ -111,7 +117,8 @@ Result<bool> ask_about(const Contact& contact, const GlobalOptions& global, cons
   return true;
 }
 
-Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request) {
+Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request,
+                                const Clock& clock) {
   guard::Asking asking;
   asking.approval = options.approval;
   if (!options.wait.empty()) {
@@ -128,8 +135,8 @@ Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& opti
   }
   const bool someone_is_here = !request.asker.is_agent && is_terminal(STDERR_FILENO) && !global.json;
   if (someone_is_here && !options.no_prompt) {
-    asking.on_the_spot = [user = request.asker.user, global, presence = options.request.presence](
-                             const approve::Entry& entry) { return ask_here(entry, user, global, presence); };
+    asking.on_the_spot = [user = request.asker.user, global, presence = options.request.presence, &clock](
+                             const approve::Entry& entry) { return ask_here(entry, user, global, presence, clock); };
   }
   return asking;
 }
@@ -295,8 +302,9 @@ serve::socket::Answer answer_of(const guard::Execution& execution, const guard::
   return {guard::to_json(execution, output), guard::exit_code_of(execution), guard::sentence_of(execution)};
 }
 
-Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
-  guard::Asking asking = TRY(asking_of(global, options, request));
+Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request,
+                    const Clock& clock) {
+  guard::Asking asking = TRY(asking_of(global, options, request, clock));
   if (!options.ticket.empty()) {
     asking.on_the_spot = [&](const approve::Entry&) { return take_ticket(options, guard, request); };
   }
@@ -339,10 +347,10 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
 
 /// The same by a daemon. Nothing: it is to be done here.
 Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const Options& options,
-                                             const Request& request) {
+                                             const Request& request, const Clock& clock) {
   // What needs the person at this terminal, or more of the guard than a run, is done here.
   if (options.dry_run || options.keep || options.learn_network || !options.ticket.empty()) return std::optional<int>();
-  const guard::Asking asking = TRY(asking_of(global, options, request));
+  const guard::Asking asking = TRY(asking_of(global, options, request, clock));
   serve::socket::Question question{.verb = serve::socket::Verb::exec, .request = request, .approval = asking.approval};
   if (asking.wait) question.wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(*asking.wait).count();
   question.person_is_there = static_cast<bool>(asking.on_the_spot);
@@ -358,11 +366,11 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   const SystemClock clock;
   Request request = TRY(request_of(global, options));
   if (options.detach) return detach(global, request, options.request.presence, options.approval);
-  if (const auto done = TRY(execute_by_daemon(global, options, request))) return *done;
+  if (const auto done = TRY(execute_by_daemon(global, options, request, clock))) return *done;
   auto guard = TRY(guard_for(global, request, options.request.presence, clock));
   const bool dry_run = options.dry_run || (guard.settings().approval.dry_run.value && !options.no_dry_run);
   if (options.keep && !dry_run) return fail(Fault::invalid_input, "--keep keeps a preview: give --dry-run too");
-  return dry_run ? preview(global, options, guard, request) : execute(global, options, guard, request);
+  return dry_run ? preview(global, options, guard, request) : execute(global, options, guard, request, clock);
 }
 
 /// `--wait 'npm test'` and `--wait 30s 'npm test'` are both right: what is no time is the command.
