@@ -71,7 +71,7 @@ def main():
             target = os.path.realpath(f"/etc/{name}")
             run("mount", "--bind", f"{stage}/{name}", target)
         outside = subprocess.Popen([sys.executable, f"{HERE}/outside.py", stage], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
+                                   stdout=subprocess.PIPE, text=True, start_new_session=True)
         if outside.stdout.readline() != "namespace\n":
             raise RuntimeError("the outside did not come up")
         run("ip", "link", "set", "lo", "up")
@@ -89,7 +89,8 @@ def main():
         return subprocess.run(sys.argv[1:], env=environment).returncode
     finally:
         if outside is not None:
-            outside.send_signal(signal.SIGKILL)
+            # Its ssh server is a group member; nobody of it may stay.
+            os.killpg(outside.pid, signal.SIGKILL)
             outside.wait()
         shutil.rmtree(stage, ignore_errors=True)
 
