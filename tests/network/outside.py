@@ -31,7 +31,7 @@ ZONE = {
     "loop.test": ["127.0.0.1"], "private.test": ["10.77.0.1"], "meta.test": ["169.254.169.254"],
     "own.test": ["93.184.216.200"], "mixed.test": ["127.0.0.1", OUTSIDE["a.test"]], "zero.test": ["0.0.0.0"],
     "cgnat.test": ["100.64.0.1"], "multi.test": ["224.0.0.1"], "refusing.test": [OUTSIDE["a.test"]],
-    "big.test": [f"93.184.217.{i}" for i in range(1, 60)] + [OUTSIDE["a.test"]],
+    "big.test": [OUTSIDE["a.test"]] + [f"93.184.217.{i}" for i in range(1, 60)],
     "secret.evil.test": [OUTSIDE["b.test"]],
 }
 ZONE6 = {

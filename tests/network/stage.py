@@ -70,6 +70,9 @@ def main():
                 file.write(text)
             target = os.path.realpath(f"/etc/{name}")
             run("mount", "--bind", f"{stage}/{name}", target)
+        open(f"{stage}/log", "w").close()
+        with open("/proc/sys/net/ipv4/ip_unprivileged_port_start", "w") as file:
+            file.write("0")  # of this namespace: tests listen where servers do
         outside = subprocess.Popen([sys.executable, f"{HERE}/outside.py", stage], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True, start_new_session=True)
         if outside.stdout.readline() != "namespace\n":
