@@ -1,7 +1,9 @@
 // What a snippet costs, beside the bare interpreters and bubblewrap, all interleaved in one run. bench/code.sh sets the
 // stage: an unprivileged user in delegated control groups.
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,8 @@
 #include "code/engine_session.h"
 #include "code/runtime.h"
 #include "sandbox/native/native.h"
+#include "serve/socket/address.h"
+#include "serve/socket/frame.h"
 #include "tests/support/unrecorded_clearance.h"
 
 extern char** environ;
@@ -88,6 +92,57 @@ class Bench {
   std::unique_ptr<NativeSandbox> warm_;
 };
 
+/// A daemon of its own, asked as an SDK asks it: judged, recorded twice on disk, and run.
+class Daemon {
+ public:
+  /// Beside this program; nothing when it cannot be started.
+  static std::unique_ptr<Daemon> start(const std::string& cordon) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return nullptr;
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    const char* words[] = {cordon.c_str(), "serve", nullptr};
+    pid_t pid = 0;
+    const int error = ::posix_spawn(&pid, words[0], &actions, nullptr, const_cast<char**>(words), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[1]);
+    std::string line;
+    char byte = 0;
+    while (error == 0 && ::read(ends[0], &byte, 1) == 1 && byte != '\n') line += byte;
+    ::close(ends[0]);
+    const std::size_t path = line.rfind(' ');
+    if (error != 0 || path == std::string::npos) return nullptr;
+    return std::unique_ptr<Daemon>(new Daemon(pid, line.substr(path + 1)));
+  }
+  ~Daemon() {
+    ::kill(pid_, SIGTERM);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  bool run(const char* language, const char* code, const char* expected) const {
+    const auto address = serve::socket::address_at(path_);
+    const sys::Fd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!address || ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
+      return false;
+    }
+    const Json question = {{"protocol", serve::socket::protocol},
+                           {"verb", "run"},
+                           {"cwd", "/"},
+                           {"snippet", {{"language", language}, {"code", code}}}};
+    if (!serve::socket::send_frame(connection, question, {})) return false;
+    const auto answer = serve::socket::receive_frame(connection, serve::socket::largest_frame);
+    return answer && *answer && (*answer)->body.contains("object") && (*answer)->body["object"]["output"] == expected;
+  }
+
+ private:
+  Daemon(pid_t pid, std::string path) : pid_(pid), path_(std::move(path)) {}
+  pid_t pid_;
+  std::string path_;
+};
+
 int run(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
   auto runtime = Runtime::open();
@@ -132,6 +187,25 @@ int run(int argc, char** argv) {
     all.push_back({"Python, warm", [&] { return bench.warm("python", "print(1)", "1"); }});
     all.push_back({"Bash, warm", [&] { return bench.warm("bash", "echo 1", "1"); }});
   }
+  char self[4096] = {};
+  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
+  const std::string here(self, length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::string cordon = here.substr(0, here.rfind('/')) + "/cordon";
+  const std::unique_ptr<Daemon> daemon = Daemon::start(cordon);
+  if (daemon) {
+    all.push_back({"JavaScript, daemon", [&] { return daemon->run("js", "40+2", "42"); }});
+    all.push_back({"Python, daemon", [&] { return daemon->run("python", "print(1)", "1"); }});
+    all.push_back({"Bash, daemon", [&] { return daemon->run("bash", "echo 1", "1"); }});
+    all.push_back({"cordon run (JavaScript), by the daemon", [&] {
+                     return spawn_and_wait({cordon.c_str(), "run", "-l", "js", "-c", "40+2"});
+                   }});
+  } else {
+    std::fprintf(stderr, "no daemon: %s could not be started\n", cordon.c_str());
+  }
+  all.push_back(
+      {"cordon run (JavaScript), alone", [&] {
+         return spawn_and_wait({"env", "CORDON_NO_DAEMON=1", cordon.c_str(), "run", "-l", "js", "-c", "40+2"});
+       }});
   for (int round = -2; round < rounds; ++round) {
     for (Series& series : all) {
       if (has_warm) bench.settle();
@@ -157,6 +231,8 @@ int run(int argc, char** argv) {
     const char* target;
   };
   const Against references[] = {
+      {"JavaScript, daemon", "node vm", "<= 3 ms"},    {"Python, daemon", "python3 -c 'print(1)'", "<= 6 ms"},
+      {"Bash, daemon", "bash -c 'echo 1'", "<= 4 ms"}, {"cordon run", "node vm", ""},
       {"JavaScript, warm", "node vm", "<= 3 ms"},      {"JavaScript, cold", "node vm", "<= 8 ms"},
       {"TypeScript", "node -e 'console.log(42)'", ""}, {"Python, warm", "python3 -c 'print(1)'", "<= 6 ms"},
       {"Python, cold", "bwrap + python3", ""},         {"Bash, warm", "bash -c 'echo 1'", "<= 4 ms"},

@@ -7,8 +7,10 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
   bin=$1
   shift
 fi
-cmake --build "$bin/.." --target cordon-runner >/dev/null
+cmake --build "$bin/.." --target cordon cordon-runner >/dev/null
 if [ "$(id -u)" -ne 0 ]; then
+  CORDON_STATE_DIR=$(mktemp -d)
+  export CORDON_STATE_DIR XDG_RUNTIME_DIR="$CORDON_STATE_DIR"
   exec "$bin/bench_code" "$@"
 fi
 user=cordon-test
@@ -16,7 +18,7 @@ id "$user" >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbi
 name=cordon-bench-$$
 place=$(mktemp -d)
 mkdir -p "$place/bin" "$place/libexec/cordon"
-cp "$bin/bench_code" "$place/bin/"
+cp "$bin/bench_code" "$bin/cordon" "$place/bin/"
 cp "$bin/../libexec/cordon/cordon-runner" "$place/libexec/cordon/"
 chmod -R a+rX "$place"
 chown "$user" "$place"
@@ -28,6 +30,7 @@ done
 status=0
 sh -c 'for c in memory pids cpu cpuacct; do [ ! -d "/sys/fs/cgroup/$c/$1" ] || echo $$ > "/sys/fs/cgroup/$c/$1/cgroup.procs"; done
   cd "$2"; shift 2; exec "$@"' sh "$name" "$place" \
+  env HOME="$place" CORDON_STATE_DIR="$place/state" XDG_RUNTIME_DIR="$place" \
   setpriv --reuid "$user" --regid "$user" --clear-groups "$place/bin/bench_code" "$@" || status=$?
 for controller in memory pids cpu cpuacct; do
   rmdir "/sys/fs/cgroup/$controller/$name" 2>/dev/null || true

@@ -3,7 +3,6 @@
 # tests/build/layers.sh checks that the #include lines say the same.
 include(GoogleTest)
 find_package(GTest REQUIRED)
-find_package(fmt REQUIRED)
 
 # Read once instead of in every file: about half of what there is to compile. Each file still includes what it uses,
 # which `./dev lint` sees: it reads them without this.
@@ -65,7 +64,7 @@ function(cordon_layer name)
   # Only for "…": our sys/file.h must not be found where <sys/file.h> is meant.
   target_compile_options(cordon_${name} PUBLIC "SHELL:-iquote ${CMAKE_SOURCE_DIR}/src")
   set_property(GLOBAL APPEND PROPERTY CORDON_LAYERS cordon_${name})
-  target_link_libraries(cordon_${name} PUBLIC ${depends} fmt::fmt ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
+  target_link_libraries(cordon_${name} PUBLIC ${depends} ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
 
   cordon_precompile(cordon_${name} LIBRARIES ${CORDON_COMMON_HEADERS})
 

@@ -13,7 +13,6 @@
 #include "app/verbs.h"
 #include "base/text.h"
 #include "guard/judge.h"
-#include "policy/decide.h"
 
 namespace cordon::app {
 
@@ -107,24 +106,8 @@ Result<int> list(const GlobalOptions& global) {
 Result<int> test(const GlobalOptions& global, const Options& options) {
   const Surroundings here = TRY(Surroundings::find(global, {}));
   const guard::Judgement judgement = guard::judge(command_text(options.command), here.circumstances());
-  const policy::Rules rules{
-      .settings = here.settings(), .allowlist = here.allowlist(), .canonical = {}, .now = here.now()};
-  Json covers = Json::array();
-  for (const Invocation& call : judgement.analysis.invocations) {
-    const auto cover = policy::cover_of(call, rules);
-    covers.push_back({{"command", visible(command_text(call.words), Lines::escape)},
-                      {"entry", cover ? Json(cover->pattern) : Json()},
-                      {"why_not", cover ? Json() : Json(call.uncoverable)}});
-  }
+  const Json answer = guard::coverage_json(judgement, here.settings(), here.allowlist(), here.now());
   const std::string& pattern = judgement.verdict.allowlisted;
-  std::string reason;
-  for (const auto& entry : here.allowlist().entries()) {
-    if (entry.pattern == pattern) reason = entry.reason;
-  }
-  const Json answer = {{"matched", !pattern.empty()},
-                       {"pattern", pattern.empty() ? Json() : Json(pattern)},
-                       {"reason", reason},
-                       {"covers", covers}};
   if (global.json || !is_terminal(STDOUT_FILENO))
     std::cout << answer.dump(2) << '\n';
   else

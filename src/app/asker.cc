@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "config/bind.h"
 #include "config/trust.h"
+#include "guard/loosening.h"
+#include "guard/secrets.h"
 #include "plan/environment.h"
 
 namespace cordon::app {
@@ -44,40 +46,12 @@ Result<Variables> variables_of(const std::vector<std::string>& given) {
   return variables;
 }
 
-bool sounds_secret(std::string_view name) {
-  const std::string lower = to_lower(name);
-  for (const char* word : {"token", "secret", "password", "passwd", "key", "credential", "auth"}) {
-    if (lower.find(word) != std::string::npos) return true;
-  }
-  return false;
-}
-
 std::vector<audit::KnownSecret> secrets_of(const Request& request) {
-  std::vector<audit::KnownSecret> secrets;
-  for (const auto& [name, value] : request.environment) {
-    if (sounds_secret(name)) secrets.push_back({name, value});
-  }
+  std::vector<audit::KnownSecret> secrets = guard::secrets_in(request.environment);
   for (const char* name : {"CORDON_APPROVER_TOKEN"}) {
     if (const char* value = std::getenv(name)) secrets.push_back({name, value});
   }
   return secrets;
-}
-
-/// Why this command line wants more than the settings give to anyone.
-std::string loosening(const GlobalOptions& global, const Request& request, const Settings& settings) {
-  if (!global.config.empty()) return "--config takes settings from a file that nobody has trusted";
-  const SandboxMode mode = settings.agent(request.asker.agent).sandbox.mode.value;
-  if (mode == SandboxMode::non_main && is_main_session(request.asker.session, request.asker.agent)) {
-    return "--session names the main session, which runs on the host";
-  }
-  if (global.workspace.empty()) return "";
-  GlobalOptions found = global;
-  found.workspace.clear();
-  const auto sources = sources_of(found, request.cwd);
-  if (!sources) return "";
-  const bool above =
-      sources->workspace != request.workspace && config::is_within(sources->workspace, request.workspace);
-  return above ? fmt::format("--workspace {} lies above the workspace {}", request.workspace, sources->workspace) : "";
 }
 
 Result<guard::GuardOptions> options_for(const GlobalOptions& global, const Request& request) {
@@ -87,6 +61,7 @@ Result<guard::GuardOptions> options_for(const GlobalOptions& global, const Reque
   guard::GuardOptions options;
   options.sources = TRY(sources_of(exact, request.cwd));
   options.secrets = secrets_of(request);
+  options.uses_workspace = !request.snippet || request.snippet->access != WorkspaceAccess::none;
   options.alarm = alarm_for(options.sources, options.secrets);
   return options;
 }
@@ -131,7 +106,7 @@ Result<Request> request_from(const GlobalOptions& global, const RequestOptions& 
 Result<guard::Guard> guard_for(const GlobalOptions& global, const Request& request, const PresenceOptions& presence,
                                const Clock& clock) {
   auto guard = TRY(guard::Guard::open(TRY(options_for(global, request)), clock));
-  if (const std::string why = loosening(global, request, guard.settings()); !why.empty()) {
+  if (const std::string why = guard::loosening(request, guard.settings()); !why.empty()) {
     TRY(prove_presence(global, presence, why + ". Is that what you want?"));
   }
   return guard;

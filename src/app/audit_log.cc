@@ -63,9 +63,7 @@ int print_lines(const GlobalOptions& global, const std::vector<std::string>& lin
   if (jsonl) {
     for (const std::string& line : lines) std::cout << line << '\n';
   } else if (global.json) {
-    Json entries = Json::array();
-    for (const std::string& line : lines) entries.push_back(parse_json(line));
-    print_json({{"entries", entries}, {"count", lines.size()}});
+    print_json(audit::records_json(lines));
   } else {
     print_text(lines, global.quiet);
   }

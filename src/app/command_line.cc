@@ -70,12 +70,6 @@ std::string verb_of(std::string_view called_as) {
   return called_as == "mass" ? "mass" : "";
 }
 
-bool is_plain_word(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./=:,@%+").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-}
-
 std::string footer_of(const Notes::Verb& notes) {
   std::string text;
   for (const std::string& example : notes.examples) text += (text.empty() ? "Example:\n  " : "  ") + example + "\n";
@@ -240,16 +234,7 @@ int CommandLine::run(std::string_view called_as, std::vector<std::string> argume
 std::string command_text(const std::vector<std::string>& words) {
   if (words.size() == 1) return words.front();
   std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    if (is_plain_word(word)) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
   return text;
 }
 

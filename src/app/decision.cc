@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 
 #include "app/asker.h"
@@ -11,6 +12,7 @@
 #include "app/terminal.h"
 #include "base/text.h"
 #include "plan/plan.h"
+#include "sandbox/preview/commit.h"
 
 namespace cordon::app {
 
@@ -61,18 +63,27 @@ Result<approve::Vote> vote_on(const GlobalOptions& global, const ApproveOptions&
   return vote;
 }
 
-int say_approved(const GlobalOptions& global, const approve::Entry& entry, const char* redeemer,
+int say_approved(const GlobalOptions& global, const approve::Entry& entry, guard::Redeemer redeemer,
                  const std::string& sentence) {
   if (global.json) {
-    Json answer = approve::to_json(entry);
-    answer["success"] = true;
-    answer["message"] = "Command approved";
-    answer["redeemer"] = redeemer;
-    std::cout << to_json_text(answer) << '\n';
+    std::cout << to_json_text(guard::approved_json(entry, redeemer)) << '\n';
   } else if (!global.quiet) {
     std::cout << "Approved " << entry.id << ". " << sentence << '\n';
   }
   return exit_code::done;
+}
+
+/// Looked at before the vote: nobody approves for nothing.
+Result<void> may_commit(const approve::Entry& entry, const std::optional<sandbox::preview::Preview>& preview) {
+  if (!preview) {
+    return fail(Fault::invalid_input, "{} carries no preview to commit; approve it without --commit to run it",
+                entry.id);
+  }
+  const auto conflicts = TRY(sandbox::preview::conflicts_of(*preview));
+  if (conflicts.empty()) return {};
+  return fail(Fault::conflict, "the workspace changed since the preview: {}{}; discard it: cordon preview discard {}",
+              conflicts.front(), conflicts.size() > 1 ? fmt::format(" (and {} more)", conflicts.size() - 1) : "",
+              preview->id);
 }
 
 Result<int> run_here(const GlobalOptions& global, guard::Guard& guard, const approve::Entry& entry) {
@@ -93,12 +104,20 @@ Result<int> run_here(const GlobalOptions& global, guard::Guard& guard, const app
 
 Result<int> redeem(const GlobalOptions& global, const ApproveOptions& options, guard::Guard& guard,
                    const approve::Entry& entry) {
+  const auto preview = guard.previews().find_for_approval(entry.id);
+  const bool has_preview = preview && *preview;
+  if (options.commit) {
+    const StopOnSignal stop;
+    return say_committed(global, TRY(guard.commit((*preview)->id, {.approval = entry.id}, stop.token())));
+  }
   const guard::Redeemer redeemer = guard::redeemer_of(entry);
   if (redeemer == guard::Redeemer::asker_waits) {
-    return say_approved(global, entry, "asker_waits", "The asker is waiting for it and runs it now.");
+    return say_approved(global, entry, guard::Redeemer::asker_waits, "The asker is waiting for it and runs it now.");
   }
-  if (redeemer == guard::Redeemer::asker_retries || options.no_run) {
-    return say_approved(global, entry, "asker_retries",
+  // Nobody asked for more than a dry run yet.
+  const bool only_dry = has_preview && guard.previews().is_only_dry((*preview)->id);
+  if (redeemer == guard::Redeemer::asker_retries || options.no_run || only_dry) {
+    return say_approved(global, entry, guard::Redeemer::asker_retries,
                         fmt::format("The asker must ask again (or give --approval {}) before {}.", entry.id,
                                     to_rfc3339(entry.expires_at)));
   }
@@ -106,6 +125,42 @@ Result<int> redeem(const GlobalOptions& global, const ApproveOptions& options, g
 }
 
 }  // namespace
+
+std::optional<sandbox::preview::Preview> preview_for(const GlobalOptions& global, const approve::Entry& entry,
+                                                     const Clock& clock) {
+  const auto directory = state_directory(global);
+  if (!directory) return std::nullopt;
+  auto preview = sandbox::preview::Store(*directory, clock).find_for_approval(entry.id);
+  return preview ? *std::move(preview) : std::nullopt;
+}
+
+bool may_look(const GlobalOptions& global, const PresenceOptions& presence) {
+  if (!global.agent.empty() || inside_sandbox()) return false;
+  if (is_terminal(STDIN_FILENO)) return true;
+  const bool has_token = !presence.token_file.empty() || std::getenv("CORDON_APPROVER_TOKEN") != nullptr;
+  return has_token && prove_presence(global, presence, "").has_value();
+}
+
+int say_committed(const GlobalOptions& global, const guard::Committed& committed) {
+  if (global.json) {
+    std::cout << to_json_text(guard::to_json(committed)) << '\n';
+    return guard::exit_code_of(committed);
+  }
+  for (const std::string& alert : committed.execution.alerts) {
+    std::cerr << "cordon: " << visible(alert, Lines::escape) << '\n';
+  }
+  if (const std::string sentence = guard::sentence_of(committed); !sentence.empty()) {
+    std::cerr << "cordon: " << sentence << '\n';
+  }
+  if (!committed.report) return guard::exit_code_of(committed);
+  for (const std::string& conflict : committed.report->conflicts) std::cerr << "  " << conflict << '\n';
+  for (const std::string& path : committed.report->left_out) std::cerr << "  not committed: " << path << '\n';
+  if (committed.done() && !global.quiet) {
+    std::cout << "Committed " << committed.id << (committed.report->resumed ? " (went on where it was cut off)" : "")
+              << ": " << committed.report->applied << " changes applied.\n";
+  }
+  return guard::exit_code_of(committed);
+}
 
 std::string to_json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
@@ -121,6 +176,7 @@ Result<guard::Guard> guard_of(const GlobalOptions& global, const approve::Entry&
 std::vector<std::string> drift_of(guard::Guard& guard, const approve::Entry& entry) {
   const auto request = plan::request_of(entry.request.plan);
   if (!request) return {request.error().sentence};
+  if (request->snippet) return {};  // only its asker can freeze it again
   Json now;
   const guard::Execution rehearsed = guard.rehearse(*request, now);
   if (now.is_null()) return {"it would not run now: " + guard::sentence_of(rehearsed)};
@@ -133,9 +189,11 @@ Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& opt
     return fail(Fault::conflict, "Command is already {}", approve::name_of(entry.state));
   }
   guard::Guard guard = TRY(guard_of(global, entry, clock));
+  const auto preview = preview_for(global, entry, clock);
   if (is_terminal(STDIN_FILENO) && !global.quiet) {
-    std::cerr << describe(entry, drift_of(guard, entry), clock.now()) << '\n';
+    std::cerr << describe(entry, drift_of(guard, entry), clock.now(), preview) << '\n';
   }
+  if (options.commit) CHECK_OK(may_commit(entry, preview));
   const approve::Vote vote = TRY(vote_on(global, options, entry, clock.now()));
   const approve::Entry approved = TRY(guard.approve(entry.id, vote));
   return redeem(global, options, guard, approved);
@@ -146,10 +204,7 @@ Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entr
   guard::Guard guard = TRY(guard_of(global, entry, clock));
   const approve::Entry rejected = TRY(guard.reject(entry.id, by.empty() ? TRY(user_name()) : by, reason));
   if (global.json) {
-    Json answer = approve::to_json(rejected);
-    answer["success"] = true;
-    answer["message"] = "Command rejected";
-    std::cout << to_json_text(answer) << '\n';
+    std::cout << to_json_text(guard::rejected_json(rejected)) << '\n';
   } else if (!global.quiet) {
     std::cout << "Rejected " << entry.id << ".\n";
   }

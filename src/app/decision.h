@@ -1,6 +1,7 @@
 // A person's answer to a queue entry, and what follows from it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "approve/queue.h"
 #include "base/clock.h"
 #include "guard/guard.h"
+#include "sandbox/preview/store.h"
 
 namespace cordon::app {
 
@@ -19,6 +21,7 @@ struct ApproveOptions {
   std::string lasts;  // a duration
   std::int64_t uses = 1;
   bool no_run = false;
+  bool commit = false;  // apply the preview instead of running the command
   PresenceOptions presence;
 };
 
@@ -35,6 +38,15 @@ Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& opt
                           const Clock& clock);
 Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entry, const std::string& by,
                          const std::string& reason, const Clock& clock);
+
+/// The preview that an entry carries, if any.
+std::optional<sandbox::preview::Preview> preview_for(const GlobalOptions& global, const approve::Entry& entry,
+                                                     const Clock& clock);
+/// Whether the caller may see what only an approver is to see: a person at a terminal, or the approver's token. Seeing
+/// is not approving: nobody is asked for a passphrase.
+bool may_look(const GlobalOptions& global, const PresenceOptions& presence);
+/// Prints how a commit ended; its exit code.
+int say_committed(const GlobalOptions& global, const guard::Committed& committed);
 
 /// Queue entries may hold any bytes.
 std::string to_json_text(const Json& json);

@@ -7,7 +7,11 @@ void define_all(CommandLine& line) {
   define_check(line);
   define_exec(line);
   define_runs(line);
+  define_preview(line);
   define_mass(line);
+  define_run(line);
+  define_serve(line);
+  define_image(line);
   define_explain(line);
   define_audit(line);
   define_queue(line);
@@ -17,6 +21,9 @@ void define_all(CommandLine& line) {
   define_init(line);
   define_doctor(line);
   define_approver(line);
+  define_mcp(line);
+  define_hook(line);
+  define_install(line);
   define_version(line);
   define_manual(line);
   define_completion(line);

@@ -1,4 +1,4 @@
-// cordon doctor: what isolation this machine can give, found by trying.
+// cordon doctor: what isolation this machine can give, and whether agents' hooks answer; found by trying.
 #include "sandbox/native/doctor.h"
 
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "app/probe.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
 #include "base/json.h"
@@ -27,7 +28,8 @@ void print(const Check& check) {
 }
 
 Result<int> run(const GlobalOptions& global) {
-  const std::vector<Check> checks = sandbox::native::examine();
+  std::vector<Check> checks = sandbox::native::examine();
+  for (Check& check : probe_hooks(global)) checks.push_back(std::move(check));
   const bool sound =
       std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.works || !check.needed; });
   if (!global.json) {
@@ -50,7 +52,7 @@ Result<int> run(const GlobalOptions& global) {
 
 void define_doctor(CommandLine& line) {
   const Verb verb =
-      line.verb("doctor", "Try every step of isolation on this machine and say how to get what is missing");
+      line.verb("doctor", "Try every step of isolation and every installed hook, and say how to get what is missing");
   verb.example("cordon doctor --json");
   verb.exits(0, "all that is needed is there");
   verb.exits(1, "something needed is missing");

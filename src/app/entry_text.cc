@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "sandbox/preview/describe.h"
 
 namespace cordon::app {
 
@@ -177,7 +178,8 @@ std::string asker_of(const approve::Entry& entry) {
   return asker.is_agent ? fmt::format("{} (agent {})", user, visible(asker.agent, Lines::escape)) : user;
 }
 
-std::string describe(const approve::Entry& entry, const std::vector<std::string>& drift, Time now) {
+std::string describe(const approve::Entry& entry, const std::vector<std::string>& drift, Time now,
+                     const std::optional<sandbox::preview::Preview>& preview) {
   Page page;
   const approve::Asker& asker = entry.request.asker;
   page.line(fmt::format("{}  {}  {}", entry.id, approve::name_of(entry.state), name_of(entry.request.risk)));
@@ -197,6 +199,10 @@ std::string describe(const approve::Entry& entry, const std::vector<std::string>
   std::vector<std::string> changes;
   for (const std::string& change : drift) changes.push_back(visible(change, Lines::escape));
   page.rows("CHANGED SINCE", changes);
+  if (preview) {
+    page.line("Preview (approve --commit applies exactly this, without running it again):");
+    page.indented(sandbox::preview::text_of(*preview, sandbox::preview::Detail::diffs));
+  }
   return page.take();
 }
 

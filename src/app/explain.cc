@@ -8,6 +8,7 @@
 #include "app/verbs.h"
 #include "base/text.h"
 #include "guard/explain.h"
+#include "guard/kept.h"
 #include "model/tools.h"
 
 namespace cordon::app {
@@ -53,7 +54,11 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   guard::Explanation explanation = guard::explain(guard.settings(), request.asker.agent, request.asker.session, seen);
   if (!options.command.empty()) {
     request.text = command_text(options.command);
-    explanation.command = guard.rehearse(request, explanation.plan).judgement;
+    const guard::Execution execution = guard.rehearse(request, explanation.plan);
+    explanation.command = execution.judgement;
+    if (const auto* broken = std::get_if<Broken>(&execution.report.outcome))
+      explanation.obstacle = broken->error.sentence;
+    if (const auto* refused = std::get_if<Refused>(&execution.report.outcome)) explanation.obstacle = refused->reason;
   }
   if (options.probe) explanation.probe = TRY(probe(guard, request));
   if (global.json) {
@@ -78,6 +83,11 @@ Result<int> tools(const GlobalOptions& global) {
 
 Result<int> list(const GlobalOptions& global) {
   const auto sessions = TRY(guard::Sessions(TRY(state_directory(global))).list());
+  const auto kept = guard::kept_sandboxes(TRY(sources_of(global, TRY(Surroundings::current_directory()))));
+  const auto container_of = [&](const guard::Session& session) {
+    const auto found = kept.find(session.directory);
+    return found == kept.end() ? std::string() : found->second.id.substr(0, 12);
+  };
   if (global.json) {
     Json array = Json::array();
     for (const guard::Session& session : sessions) {
@@ -85,15 +95,18 @@ Result<int> list(const GlobalOptions& global) {
                        {"agent", session.agent},
                        {"workspace", session.workspace},
                        {"created", to_rfc3339(session.created)},
-                       {"used", to_rfc3339(session.used)}});
+                       {"used", to_rfc3339(session.used)},
+                       {"container", container_of(session).empty() ? Json() : Json(container_of(session))}});
     }
     std::cout << array.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
     return exit_code::done;
   }
   if (sessions.empty() && !global.quiet) std::cerr << "no session has been used yet\n";
   for (const guard::Session& session : sessions) {
-    std::cout << fmt::format("{}  {}  {}\n", to_rfc3339(session.used), visible(session.key, Lines::escape),
-                             visible(session.workspace, Lines::escape));
+    const std::string container = container_of(session);
+    std::cout << fmt::format("{}  {}  {}{}\n", to_rfc3339(session.used), visible(session.key, Lines::escape),
+                             visible(session.workspace, Lines::escape),
+                             container.empty() ? "" : "  container " + container);
   }
   return exit_code::done;
 }
@@ -101,6 +114,7 @@ Result<int> list(const GlobalOptions& global) {
 struct RecreateOptions {
   bool all = false;
   bool force = false;
+  bool keep_files = false;
 };
 
 /// The next run of the session begins with an empty home and /tmp.
@@ -109,21 +123,23 @@ Result<int> recreate(const GlobalOptions& global, const RecreateOptions& options
     return fail(Fault::invalid_input, "say which: --all, --session KEY or --agent ID (see: cordon sandbox list)");
   }
   const guard::Sessions sessions(TRY(state_directory(global)));
-  std::vector<std::string> keys;
+  std::vector<guard::Session> chosen;
   for (const guard::Session& session : TRY(sessions.list())) {
     const bool wanted = options.all || (!global.session.empty() && session.key == global.session) ||
                         (global.session.empty() && !global.agent.empty() && session.agent == global.agent);
-    if (wanted) keys.push_back(session.key);
+    if (wanted) chosen.push_back(session);
   }
-  if (keys.empty()) return fail(Fault::invalid_input, "no such session (see: cordon sandbox list)");
-  if (!options.force) {
+  if (chosen.empty()) return fail(Fault::invalid_input, "no such session (see: cordon sandbox list)");
+  if (!options.force && !options.keep_files) {
     std::string question = "Delete the private home and /tmp of";
-    for (const std::string& key : keys) question += "\n  " + visible(key, Lines::escape);
+    for (const guard::Session& one : chosen) question += "\n  " + visible(one.key, Lines::escape);
     if (!TRY(ask_yes(question + "\n?"))) return fail(Fault::denied, "not confirmed; nothing was deleted");
   }
-  for (const std::string& key : keys) {
-    CHECK_OK(sessions.remove(key));
-    if (!global.quiet) std::cout << visible(key, Lines::escape) << ": begins anew\n";
+  const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
+  for (const guard::Session& one : chosen) {
+    CHECK_OK(guard::end_kept(sources, one.directory));
+    if (!options.keep_files) CHECK_OK(sessions.remove(one.key));
+    if (!global.quiet) std::cout << visible(one.key, Lines::escape) << ": begins anew\n";
   }
   return exit_code::done;
 }
@@ -155,10 +171,11 @@ void define_explain(CommandLine& line) {
   list_verb.example("cordon sandbox list --json");
   line.does(list_verb, [&line] { return finish(list(line.global())); });
   const Verb recreate_verb =
-      CommandLine::part(sandbox, "recreate", "Delete a session's private home and /tmp, so that it begins anew");
+      CommandLine::part(sandbox, "recreate", "End a session's container and delete its private home and /tmp");
   const auto options = std::make_shared<RecreateOptions>();
   recreate_verb.add_flag("--all", options->all, "Every session");
   recreate_verb.add_flag("--force", options->force, "Without asking");
+  recreate_verb.add_flag("--keep-files", options->keep_files, "End its container only; home and /tmp stay");
   recreate_verb.example("cordon sandbox recreate --session agent:main:main");
   line.does(recreate_verb, [&line, options] { return finish(recreate(line.global(), *options)); });
 }

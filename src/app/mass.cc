@@ -8,6 +8,7 @@
 #include "app/terminal.h"
 #include "app/verbs.h"
 #include "base/text.h"
+#include "guard/backend.h"
 
 namespace cordon::app {
 
@@ -24,13 +25,11 @@ struct Options {
 Result<int> run(const GlobalOptions& global, const Options& options) {
   if (options.command.empty())
     return fail(Fault::invalid_input, "say which command, e.g.: mass 'python3 untrusted.py'");
-  if (!options.backend.empty() && options.backend != "native" && options.backend != "auto") {
-    return fail(Fault::unavailable, "the backend '{}' is not available; there is: native", options.backend);
-  }
   const SystemClock clock;
   RequestOptions given = options.request;
   given.text = command_text(options.command);
   Request request = TRY(request_from(global, given));
+  request.backend = TRY(guard::backend_named(options.backend));
   request.clean_room = true;
   request.input_given = options.input;
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
@@ -61,7 +60,8 @@ void define_mass(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   verb.add_option("COMMAND", options->command, "The command, quoted as one word (or words after --)").type_name("TEXT");
   verb.add_option("--timeout", options->timeout, "End it after this time, e.g. 30s, 5m or 1500 (ms)").type_name("TIME");
-  verb.add_option("--backend", options->backend, "How it is isolated").type_name("NAME");
+  verb.add_option("--backend", options->backend, "How it is isolated: auto, native, docker, gvisor or runc")
+      .type_name("NAME");
   verb.add_flag("-i,--stdin", options->input, "Give it this process's standard input");
   add_presence_options(verb, options->request.presence);
   verb.example("mass 'python3 untrusted_script.py'");

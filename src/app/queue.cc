@@ -13,6 +13,7 @@
 #include "app/verbs.h"
 #include "app/watch.h"
 #include "base/text.h"
+#include "sandbox/preview/describe.h"
 
 namespace cordon::app {
 
@@ -106,12 +107,19 @@ Result<int> show(const GlobalOptions& global, const Options& options) {
   approve::Queue queue = TRY(open_queue(global, clock));
   const approve::Entry entry = TRY(queue.find(options.id));
   const auto drift = live_drift(global, entry, clock);
+  const auto preview = preview_for(global, entry, clock);
+  const bool looks = may_look(global, options.approve.presence);
   if (global.json) {
     Json object = approve::to_json(entry);
     object["changed_since"] = drift;
+    const auto detail = looks ? sandbox::preview::Detail::diffs : sandbox::preview::Detail::names;
+    object["preview"] = preview ? sandbox::preview::summary_json(*preview, detail) : Json();
     std::cout << to_json_text(object) << '\n';
   } else {
-    std::cout << describe(entry, drift, clock.now());
+    std::cout << describe(entry, drift, clock.now(), looks ? preview : std::nullopt);
+    if (preview && !looks) {
+      std::cout << "Preview      " << preview->id << " (shown at a terminal, or with the approver's token)\n";
+    }
   }
   return exit_code::done;
 }
@@ -200,7 +208,9 @@ void define_answers(CommandLine& line, Verb verb, const std::shared_ptr<Options>
   approve_verb.add_option("--until", given.until, "The approval ends then").type_name("TIME");
   approve_verb.add_option("--for", given.lasts, "The approval ends after that long").type_name("DURATION");
   approve_verb.add_flag("--no-run", given.no_run, "Leave running it to the asker");
+  approve_verb.add_flag("--commit", given.commit, "Apply its preview, exactly as shown, instead of running it");
   add_presence_options(approve_verb, given.presence);
+  approve_verb.example("sandbox-queue approve cmd_k3m9x2a7bq4d --commit");
   approve_verb.example("sandbox-queue approve cmd_k3m9x2a7bq4d --notes 'looked at it'");
   approve_verb.exits(exit_code::refused, "no presence: not a terminal, or not the approver's secret");
   line.does(approve_verb, [&line, options] { return finish(approve(line.global(), *options)); });
@@ -226,6 +236,7 @@ void define_queue(CommandLine& line) {
   list_verb.example("sandbox-queue list --status all");
   line.does(list_verb, [&line, options] { return finish(list(line.global(), *options)); });
   const Verb show_verb = with_id(CommandLine::part(verb, "show", "Show everything about one request"), options);
+  add_presence_options(show_verb, options->approve.presence);
   show_verb.example("sandbox-queue show cmd_k3m9x2a7bq4d");
   line.does(show_verb, [&line, options] { return finish(show(line.global(), *options)); });
   define_answers(line, verb, options);

@@ -104,10 +104,10 @@ StopOnSignal::StopOnSignal() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-  watcher_ = std::jthread([source = source_](const std::stop_token& end) mutable {
+  watcher_ = std::jthread([source = source_, again = again_](const std::stop_token& end) mutable {
     char byte = 0;
     while (!end.stop_requested() && ::read(signal_pipe[0], &byte, 1) == 1) {
-      if (byte == 1) source.request_stop();
+      if (byte == 1 && !source.request_stop()) again.request_stop();
     }
   });
 }

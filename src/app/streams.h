@@ -55,9 +55,12 @@ class StopOnSignal {
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
   std::stop_token token() const { return source_.get_token(); }
+  /// Asked for by a second signal.
+  std::stop_token again() const { return again_.get_token(); }
 
  private:
   std::stop_source source_;
+  std::stop_source again_;
   std::jthread watcher_;
 };
 

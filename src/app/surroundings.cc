@@ -10,24 +10,13 @@
 #include "app/presence.h"
 #include "base/json.h"
 #include "config/bind.h"
+#include "config/workspace.h"
 
 namespace cordon::app {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The nearest parent that looks like the root of a piece of work, else `cwd` itself.
-std::string nearest_workspace(const std::string& cwd) {
-  std::error_code ignored;
-  for (fs::path at = cwd;; at = at.parent_path()) {
-    if (fs::is_regular_file(at / "SANDBOX.md", ignored) || fs::is_directory(at / ".cordon", ignored) ||
-        fs::exists(at / ".git", ignored)) {
-      return at.string();
-    }
-    if (at == at.parent_path()) return cwd;
-  }
-}
 
 Result<std::string> absolute(const std::string& path) {
   if (path.starts_with("/")) return config::normal_path(path);
@@ -83,7 +72,7 @@ Result<std::string> home_directory() {
 Result<config::Sources> sources_of(const GlobalOptions& global, const std::string& cwd) {
   config::Sources sources;
   sources.home = TRY(home_directory());
-  sources.workspace = global.workspace.empty() ? nearest_workspace(cwd) : TRY(absolute(global.workspace));
+  sources.workspace = global.workspace.empty() ? config::nearest_workspace(cwd) : TRY(absolute(global.workspace));
   sources.user_file = user_settings_file(sources.home);
   if (!global.config.empty()) sources.extra_files.push_back(TRY(absolute(global.config)));
   sources.state_dir = TRY(state_directory(global));

@@ -214,7 +214,7 @@ class Watch {
       auto guard = guard_of(global_, entry, clock_);
       drift = guard ? drift_of(*guard, entry) : std::vector{"it would not run now: " + guard.error().sentence};
     }
-    details_ = describe(entry, drift, clock_.now());
+    details_ = describe(entry, drift, clock_.now(), preview_for(global_, entry, clock_));
     scroll_ = 0;
   }
 

@@ -42,6 +42,8 @@ const char* name_of(Presence presence) {
       return "passphrase";
     case Presence::token:
       return "token";
+    case Presence::surface:
+      return "surface";
   }
   return "none";
 }

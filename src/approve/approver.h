@@ -17,6 +17,7 @@ enum class Presence {
   confirmed,   // y typed on a terminal; enough for a person's own request, not for an agent's
   passphrase,  // typed on a terminal
   token,       // of `cordon approver init --unattended`
+  surface,     // answered in a client that the user's own settings name as a place to approve
 };
 const char* name_of(Presence presence);
 

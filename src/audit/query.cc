@@ -53,6 +53,12 @@ Result<std::vector<Json>> last_records(const std::string& path, const Filter& fi
   return records;
 }
 
+Json records_json(const std::vector<std::string>& lines) {
+  Json entries = Json::array();
+  for (const std::string& line : lines) entries.push_back(parse_json(line));
+  return {{"entries", std::move(entries)}, {"count", lines.size()}};
+}
+
 Result<std::optional<std::string>> record_line(const std::string& path, std::uint64_t seq) {
   const sys::Directory directory = TRY(open_directory(path));
   const auto days = days_among(TRY(directory.list()), ".jsonl");
@@ -238,6 +244,13 @@ Result<Summary> summarise(const std::string& path, std::optional<Time> since) {
     const auto reader = TRY(DayReader::open(directory, day));
     if (reader) total.add(TRY(summary_of(directory, *reader)));
   }
+  return total;
+}
+
+Result<Summary> summarise(const std::string& path, const Filter& filter) {
+  constexpr std::size_t most = 100'000;
+  Summary total;
+  for (const std::string& line : TRY(last_lines(path, filter, most))) count_line(total, line);
   return total;
 }
 

@@ -22,6 +22,7 @@ struct Filter {
   std::optional<Time> until;  // not included
   std::string command;        // a glob: * and ?; without one of them: any command that holds the text
   std::string user;
+  std::string agent;
   std::string holds;  // bytes that stand in the line as it is written, e.g. the tag of a secret
   /// Intents, day.open, start, stop and network records too.
   bool every_kind = false;
@@ -30,6 +31,8 @@ struct Filter {
 /// The newest records that match, the oldest of them first; as they stand in the file.
 Result<std::vector<std::string>> last_lines(const std::string& directory, const Filter& filter, std::size_t count);
 Result<std::vector<Json>> last_records(const std::string& directory, const Filter& filter, std::size_t count);
+/// {entries[], count}: the records as every interface shows them.
+Json records_json(const std::vector<std::string>& lines);
 /// The record's line as it stands in the file; nothing when there is none.
 Result<std::optional<std::string>> record_line(const std::string& directory, std::uint64_t seq);
 /// Every record of the same request: what was asked, decided, begun and how it ended; the oldest first. `line` must
@@ -50,6 +53,8 @@ Result<std::optional<std::string>> known_damage(const std::string& directory);
 
 /// Since the beginning of the day in which `since` lies; without it, all that is there.
 Result<Summary> summarise(const std::string& directory, std::optional<Time> since);
+/// The same of the records that a filter lets through, the newest of them if there are very many.
+Result<Summary> summarise(const std::string& directory, const Filter& filter);
 /// {total_commands, safe, normal, dangerous, critical, disallowed, by_status{}, by_user{}, top_commands[],
 /// time_range{}}.
 Json stats_json(const Summary& summary);

@@ -40,6 +40,7 @@ bool Sieve::lets_through(std::string_view line) {
   if (!risk_.empty() && value_of(members_, "risk") != risk_) return false;
   if (!filter_.status.empty() && unescaped(value_of(members_, "status")) != filter_.status) return false;
   if (!filter_.user.empty() && unescaped(value_of(members_, "user")) != filter_.user) return false;
+  if (!filter_.agent.empty() && unescaped(value_of(members_, "agent")) != filter_.agent) return false;
   return command_.empty() || matches_glob(command_, unescaped(value_of(members_, "command")));
 }
 

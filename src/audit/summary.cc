@@ -140,6 +140,8 @@ void Summary::add(const Summary& other) {
   for (const auto& [key, number] : other.lines_by_risk) lines_by_risk[key] += number;
 }
 
+void count_line(Summary& summary, std::string_view line) { Counter(summary).look_at(line); }
+
 Result<Summary> summary_of(const sys::Directory& directory, const DayReader& day) {
   const auto kept = TRY(read_kept(directory, day));
   Summary summary = kept ? kept->summary : Summary{};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "audit/day_reader.h"
 #include "base/result.h"
@@ -26,6 +27,9 @@ struct Summary {
 
   void add(const Summary& other);
 };
+
+/// Counts one line of the log.
+void count_line(Summary& summary, std::string_view line);
 
 /// Counts what is new since the last time, and keeps the result.
 Result<Summary> summary_of(const sys::Directory& directory, const DayReader& day);

@@ -248,6 +248,14 @@ std::optional<std::string_view> nearest(std::string_view word, std::span<const s
   return closest;
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,@%+";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + '\'';
+}
+
 std::string to_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

@@ -49,6 +49,9 @@ void append_utf8(std::string& text, char32_t character);
 /// The candidate closest in spelling, if one is close enough to be worth asking "did you mean …?".
 std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> candidates);
 
+/// `word` as a shell reads it back: bare where that is safe, else in single quotes.
+std::string shell_word(std::string_view word);
+
 std::string to_lower(std::string_view text);
 std::string_view trim(std::string_view text);
 

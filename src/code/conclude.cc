@@ -54,7 +54,10 @@ class Conclusion {
     result_.violations = std::move(report_.violations);
     result_.artifacts = std::move(parts_.reply.artifacts);
     result_.left_out = std::move(parts_.reply.left_out);
-    if (parts_.reply.has_value) parts_.output.add(parts_.reply.value);
+    if (parts_.reply.has_value) {
+      parts_.output.add(parts_.reply.value);
+      parts_.output.end_line();
+    }
     result_.truncated = {parts_.output.cut(), parts_.errors.cut()};
     result_.output = parts_.output.finish(output_mark);
     result_.errors = parts_.errors.finish(errors_mark);
@@ -78,6 +81,7 @@ class Conclusion {
 
   void judge() {
     const Outcome& outcome = report_.outcome;
+    if (!std::holds_alternative<Exited>(outcome) && !std::holds_alternative<Killed>(outcome)) result_.unrun = outcome;
     if (const auto* broken = std::get_if<Broken>(&outcome)) return end(-1, broken->error.sentence);
     if (const auto* refusal = std::get_if<Refused>(&outcome)) return end(-1, refusal->reason);
     if (std::holds_alternative<Waiting>(outcome)) return end(-1, "waits for an approval");
@@ -154,6 +158,10 @@ void KeptStream::add(std::string_view bytes) {
   if (bytes.empty()) return;
   text_.append(bytes);
   if (sink_) sink_->output(stream_, bytes);
+}
+
+void KeptStream::end_line() {
+  if (sink_ && !cut_) sink_->output(stream_, "\n");
 }
 
 std::string KeptStream::finish(std::string_view mark) {

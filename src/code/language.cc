@@ -14,8 +14,30 @@ const std::vector<Language>& table() {
   using enum ErrorText;
   using Which = ErrorLine::Which;
   static const std::vector<Language> rows = {
-      {"javascript", "JavaScript", {"js"}, Engine::javascript, "main.js", {}, {}, "", last_line, {}},
-      {"typescript", "TypeScript", {"ts"}, Engine::javascript, "main.ts", {}, {}, "", last_line, {}},
+      {"javascript",
+       "JavaScript",
+       {"js"},
+       Engine::javascript,
+       "main.js",
+       {},
+       {},
+       "",
+       last_line,
+       {},
+       "node -e {}",
+       {".js", ".mjs", ".cjs"}},
+      {"typescript",
+       "TypeScript",
+       {"ts"},
+       Engine::javascript,
+       "main.ts",
+       {},
+       {},
+       "",
+       last_line,
+       {},
+       "ts-node -e {}",
+       {".ts", ".mts", ".cts"}},
       {"python",
        "Python",
        {"py", "python3"},
@@ -25,7 +47,9 @@ const std::vector<Language>& table() {
        {},
        "python3",
        last_line,
-       {"File \"main.py\", line ", Which::last}},
+       {"File \"main.py\", line ", Which::last},
+       "python3 -c {}",
+       {".py"}},
       {"bash",
        "Bash",
        {"sh", "shell"},
@@ -35,7 +59,9 @@ const std::vector<Language>& table() {
        {},
        "bash",
        last_line,
-       {"/main.sh: line ", Which::last}},
+       {"/main.sh: line ", Which::last},
+       "bash -c {} main.sh",
+       {".sh", ".bash"}},
       {"ruby",
        "Ruby",
        {"rb"},
@@ -45,7 +71,9 @@ const std::vector<Language>& table() {
        {},
        "ruby",
        first_line,
-       {"/main.rb:", Which::first}},
+       {"/main.rb:", Which::first},
+       "ruby -e {}",
+       {".rb"}},
       {"perl",
        "Perl",
        {"pl"},
@@ -55,7 +83,9 @@ const std::vector<Language>& table() {
        {},
        "perl",
        first_line,
-       {"/main.pl line ", Which::first}},
+       {"/main.pl line ", Which::first},
+       "perl -e {}",
+       {".pl"}},
       {"lua",
        "Lua",
        {},
@@ -65,7 +95,9 @@ const std::vector<Language>& table() {
        {},
        "lua5.4",
        first_line,
-       {"/main.lua:", Which::first}},
+       {"/main.lua:", Which::first},
+       "lua5.4 -e {}",
+       {".lua"}},
       {"php",
        "PHP",
        {},
@@ -75,7 +107,9 @@ const std::vector<Language>& table() {
        {},
        "php-cli",
        first_line,
-       {"/main.php:", Which::first}},
+       {"/main.php:", Which::first},
+       "php -r {}",
+       {".php"}},
       {"c",
        "C",
        {},
@@ -85,7 +119,9 @@ const std::vector<Language>& table() {
        {"cc", "-O1", "-std=c17", "-o", "/tmp/code/program", "{}", "-lm"},
        "gcc",
        first_error,
-       {"/main.c:", Which::first}},
+       {"/main.c:", Which::first},
+       "cc -x c -o program - <<< {} && ./program",
+       {".c"}},
       {"c++",
        "C++",
        {"cpp", "cxx"},
@@ -95,7 +131,9 @@ const std::vector<Language>& table() {
        {"c++", "-O1", "-std=c++20", "-o", "/tmp/code/program", "{}"},
        "g++",
        first_error,
-       {"/main.cc:", Which::first}},
+       {"/main.cc:", Which::first},
+       "c++ -x c++ -o program - <<< {} && ./program",
+       {".cc", ".cpp", ".cxx"}},
   };
   return rows;
 }
@@ -119,6 +157,27 @@ const Language* language_named(std::string_view name) {
       return &language;
   }
   return nullptr;
+}
+
+const Language* language_of_file(std::string_view path) {
+  for (const Language& language : table()) {
+    for (const std::string_view ending : language.endings) {
+      if (path.ends_with(ending)) return &language;
+    }
+  }
+  return nullptr;
+}
+
+std::string command_for(const Language& language, std::string_view code, const std::vector<std::string>& arguments) {
+  const auto quoted = [](std::string_view text) {
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+  };
+  std::string command(language.typed);
+  command.replace(command.find("{}"), 2, quoted(code));
+  for (const std::string& argument : arguments) command += ' ' + quoted(argument);
+  return command;
 }
 
 std::optional<Error> missing(const Language& language) {

@@ -43,12 +43,20 @@ struct Language {
   std::string_view package;  // Debian's, for the message when it is missing
   ErrorText error_text = ErrorText::last_line;
   ErrorLine error_line;
+  std::string_view typed = {};                 // what one would type to run code that is given as text, `{}`
+  std::vector<std::string_view> endings = {};  // of files in this language
 };
 
 std::span<const Language> languages();
 
 /// By name or alias, in any case.
 const Language* language_named(std::string_view name);
+
+/// By the end of a file's name: "script.py".
+const Language* language_of_file(std::string_view path);
+
+/// The command that runs this code with these arguments, as a shell would read it.
+std::string command_for(const Language& language, std::string_view code, const std::vector<std::string>& arguments);
 
 /// What must be found for it to run, and is not: a sentence. Nothing when all is there.
 std::optional<Error> missing(const Language& language);

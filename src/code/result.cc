@@ -56,6 +56,7 @@ CodeResult refused(const Error& error) {
   CodeResult result;
   result.error = error.sentence;
   result.isolation = {"none", "none", {}};
+  result.unrun = Broken{error};
   return result;
 }
 

@@ -44,13 +44,14 @@ struct CodeResult {
   std::vector<LeftOut> left_out;
   std::optional<SessionNote> session;
   std::vector<Violation> violations;
+  std::optional<Outcome> unrun;  // nothing of the code ran, and why
 };
 
 /// A result for what never ran.
 CodeResult refused(const Error& error);
 
 /// Artifacts beyond this many bytes are named without their content.
-Json to_json(const CodeResult& result, std::size_t inline_bytes = 8u << 20);
+Json to_json(const CodeResult& result, std::size_t inline_bytes = 16u << 20);
 
 /// "image/png" for "figure-1.png"; by content where that is certain, else by the end of the name.
 std::string mime_of(std::string_view path, std::string_view content);

@@ -118,7 +118,9 @@ std::string encode_request(const Language& language, const CodeRequest& request,
   append(message, Tag::deadline, std::to_string(request.timeout_ms));
   append(message, Tag::memory, std::to_string(request.engine_memory));
   append(message, Tag::artifacts, std::to_string(language.engine == Engine::javascript ? 0 : request.max_artifacts));
-  if (profile.workspace.access != WorkspaceAccess::none) append(message, Tag::directory, profile.workspace.path);
+  if (profile.workspace.access != WorkspaceAccess::none) {
+    append(message, Tag::directory, profile.cwd.empty() ? profile.workspace.path : profile.cwd);
+  }
   if (state) {
     if (!state->before.empty()) append(message, Tag::snapshot, state->before);
     append(message, Tag::keep, "1");

@@ -17,7 +17,8 @@
 
 namespace cordon::code {
 
-/// Told of output while the code runs. Not more than the request's limit; without the value of the last expression.
+/// Told of output while the code runs, and of the value of the last expression after it. Not more than the request's
+/// limit.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -69,6 +70,8 @@ class KeptStream {
   KeptStream(std::uint64_t limit, sandbox::Stream stream, Sink* sink) : limit_(limit), stream_(stream), sink_(sink) {}
   void add(std::string_view bytes);
   bool cut() const { return cut_; }
+  /// For who reads along only: the result's text has no newline at its end.
+  void end_line();
   /// Without the newline at its end; with the mark if it was cut.
   std::string finish(std::string_view mark);
 

@@ -102,8 +102,10 @@ bool is_within(std::string_view path, std::string_view parent) {
   return path.starts_with(parent) && (path.size() == parent.size() || path[parent.size()] == '/');
 }
 
-Result<std::string> resolve_links(const std::string& path) {
-  if (!path.starts_with('/')) return fail(Fault::invalid_input, "\"{}\" is not an absolute path", path);
+namespace {
+
+/// `path` below `resolved`, which has no links in it.
+Result<std::string> resolve_below(const std::string& resolved, std::string_view path) {
   constexpr int most_links = 40;  // as the kernel
   int links = 0;
   std::vector<std::string> left;
@@ -112,8 +114,8 @@ Result<std::string> resolve_links(const std::string& path) {
     for (const fs::path& part : more.relative_path()) parts.push_back(part.string());
     left.insert(left.end(), parts.rbegin(), parts.rend());
   };
-  push(path);
-  fs::path done = "/";
+  push(fs::path("/") / path);
+  fs::path done = resolved;
   while (!left.empty()) {
     const std::string part = std::move(left.back());
     left.pop_back();
@@ -140,6 +142,13 @@ Result<std::string> resolve_links(const std::string& path) {
   return normal_path(done.string());
 }
 
+}  // namespace
+
+Result<std::string> resolve_links(const std::string& path) {
+  if (!path.starts_with('/')) return fail(Fault::invalid_input, "\"{}\" is not an absolute path", path);
+  return resolve_below("/", path);
+}
+
 BindRules BindRules::create(std::string_view home, const std::vector<std::string>& own,
                             const std::vector<std::string>& sockets) {
   BindRules made;
@@ -153,28 +162,35 @@ BindRules BindRules::create(std::string_view home, const std::vector<std::string
 const BindRules::Table& BindRules::table() const {
   std::call_once(inputs_->once, [this] {
     Table& made = inputs_->table;
-    for (const std::string_view path : blocked_everywhere) made.block(std::string(path), false);
-    for (const std::string& path : inputs_->own) made.block(path, false);
-    for (const std::string& path : inputs_->sockets) made.block(path, false);
+    for (const std::string_view path : blocked_everywhere) made.block(std::string(path));
+    for (const std::string& path : inputs_->own) made.block(path);
+    for (const std::string& path : inputs_->sockets) made.block(path);
     std::set<std::string> homes = homes_of_machine();
     if (inputs_->home.size() > 1) homes.insert(normal_path(inputs_->home));
     for (const std::string& root : homes) {
-      for (const std::string_view name : blocked_in_home) made.block(fmt::format("{}/{}", root, name), false);
-      made.block(fmt::format("{}/{}", root, blocked_in_home_by_prefix), true);
+      const auto resolved = resolve_links(root);
+      auto block = [&](std::string_view name, bool as_prefix) {
+        const std::string path = fmt::format("{}/{}", root, name);
+        made.block(path, as_prefix, resolved ? resolve_below(*resolved, name) : resolve_links(path));
+      };
+      for (const std::string_view name : blocked_in_home) block(name, false);
+      block(blocked_in_home_by_prefix, true);
       made.homes.push_back(root);
-      if (const auto resolved = resolve_links(root); resolved && *resolved != root) made.homes.push_back(*resolved);
+      if (resolved && *resolved != root) made.homes.push_back(*resolved);
     }
   });
   return inputs_->table;
 }
 
-void BindRules::Table::block(std::string path, bool as_prefix) {
-  path = normal_path(path);
-  if (!path.starts_with('/')) return;
+void BindRules::Table::block(const std::string& path) {
+  const std::string normal = normal_path(path);
+  if (normal.starts_with('/')) block(normal, false, resolve_links(normal));
+}
+
+void BindRules::Table::block(const std::string& path, bool as_prefix, const Result<std::string>& resolved) {
   // A blocked name may itself be a link: what it leads to is as secret as the name.
-  if (const auto resolved = resolve_links(path); resolved && *resolved != path)
-    blocked.push_back({*resolved, as_prefix});
-  blocked.push_back({std::move(path), as_prefix});
+  if (resolved && *resolved != path) blocked.push_back({*resolved, as_prefix});
+  blocked.push_back({path, as_prefix});
 }
 
 bool BindRules::Table::find_clash(std::string_view path, Clash& found) const {

@@ -53,7 +53,8 @@ class BindRules {
     std::vector<Blocked> blocked;
     std::vector<std::string> homes;
 
-    void block(std::string path, bool as_prefix);
+    void block(const std::string& path);
+    void block(const std::string& path, bool as_prefix, const Result<std::string>& resolved);
     bool find_clash(std::string_view path, Clash& found) const;
     bool find_same_directory(const std::string& path, Clash& found) const;
   };

@@ -172,6 +172,15 @@ std::vector<Field> policy_fields() {
   };
 }
 
+/// Who may answer for a person, and where: nothing that a workspace has a say in.
+std::vector<Field> answer_fields() {
+  Field surfaces = list<AT(settings.approval.surfaces)>("policy.approverSurfaces", "", For::all, Form::names,
+                                                        Adding::loosens, Later::replaces);
+  surfaces.only_from_user = true;
+  return {surfaces, scalar<AT(settings.approval.page)>("policy.approvalPage", For::all, Form::address,
+                                                       {.looser = Looser::any_change, .only_from_user = true})};
+}
+
 std::vector<Field> notification_fields() {
   Field command = list<AT(settings.notifications.command)>("notifications.command", "", For::all, Form::words,
                                                            Adding::loosens, Later::replaces);
@@ -249,7 +258,8 @@ std::vector<Field> tool_fields() {
 
 std::vector<Field> all_fields() {
   std::vector<Field> made;
-  for (const auto& part : {policy_fields(), sandbox_fields(), limit_fields(), tool_fields(), notification_fields()}) {
+  for (const auto& part :
+       {policy_fields(), answer_fields(), sandbox_fields(), limit_fields(), tool_fields(), notification_fields()}) {
     made.insert(made.end(), part.begin(), part.end());
   }
   return made;

@@ -39,6 +39,7 @@ enum class Form {
   environment,    // a list of NAME=value; in JSON5 an object
   words,          // the words of one command, the first an absolute path
   events,         // a list of kinds of alerts
+  names,          // a list of names of agents
 };
 bool is_list(Form form);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "code/result.h"
 #include "guard/judge.h"
 #include "model/outcome.h"
 
@@ -21,6 +22,16 @@ struct Execution {
 
   bool ran() const;
 };
+
+/// The answer to a request for code: also its result, which says the same in the words that callers of `run` know.
+struct CodeExecution {
+  Execution execution;
+  code::CodeResult result;
+};
+/// The run object of the interfaces page.
+Json to_json(const CodeExecution& execution);
+/// The code's own, or one of those below; 1 for a request that makes no sense.
+int exit_code_of(const CodeExecution& execution);
 
 /// What the run wrote, where the caller kept it.
 struct Output {

@@ -85,6 +85,9 @@ std::string to_text(const Explanation& explanation) {
     text += fmt::format("  decided by {} ({})\n", visible(verdict.rule, Lines::escape), verdict.origin.text());
     for (const std::string& reason : reasons_of(*explanation.command))
       text += "  - " + visible(reason, Lines::escape) + "\n";
+    if (!explanation.obstacle.empty()) {
+      text += "  would not get so far: " + visible(explanation.obstacle, Lines::escape) + "\n";
+    }
     for (const Need& grant : verdict.grants)
       text += "  would be opened: " + visible(grant.target, Lines::escape) + "\n";
   }
@@ -124,6 +127,7 @@ Json to_json(const Explanation& explanation) {
   if (explanation.command) {
     object["command"] = to_json(*explanation.command);
     object["plan"] = explanation.plan;
+    object["obstacle"] = explanation.obstacle.empty() ? Json() : Json(shown(explanation.obstacle));
   }
   if (!explanation.probe.empty()) object["probe"] = explanation.probe;
   return object;

@@ -31,6 +31,7 @@ struct Explanation {
   std::vector<std::string> effective_tools;
   std::optional<Judgement> command;  // with --command
   Json plan;                         // what would run, where it would
+  std::string obstacle;              // why it would not even be asked about; empty: nothing is in its way
   std::vector<std::string> probe;    // with --probe: what is in force, one sentence each
 };
 

@@ -5,10 +5,9 @@
 #include "config/bind.h"
 #include "config/describe.h"
 #include "guard/guard_state.h"
+#include "guard/kept.h"
 #include "model/tools.h"
 #include "risk/table.h"
-#include "sandbox/host/host.h"
-#include "sandbox/native/native.h"
 #include "sys/file.h"
 #include "sys/liveness.h"
 
@@ -23,6 +22,13 @@ Digest digest_of(const Settings& settings) {
     hash.add_field(row.key).add_field(row.value.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return hash.finish();
+}
+
+/// OpenClaw has a name of its own for it; who denies that one means this.
+bool denies_code(const ToolSettings& tools) {
+  return std::any_of(tools.deny.begin(), tools.deny.end(), [](const Entry& entry) {
+    return tools_named(entry.value, Side::deny).contains("code_execution");
+  });
 }
 
 std::string why_it_loads_code(std::string_view name) {
@@ -58,8 +64,10 @@ Guard::~Guard() = default;
 Result<Guard> Guard::open(GuardOptions options, const Clock& clock) {
   auto state = std::make_unique<State>(std::move(options), clock);
   const config::Sources& sources = state->options.sources;
-  CHECK_OK(config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets)
-               .check_workspace(sources.workspace));
+  if (state->options.uses_workspace) {
+    CHECK_OK(config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets)
+                 .check_workspace(sources.workspace));
+  }
   CHECK_OK(sys::ensure_private_directory(sources.state_dir));
   CHECK_OK(state->reload());
   return Guard(std::move(state));
@@ -74,23 +82,29 @@ Judgement Guard::judge(const Request& request) const { return state_->judge(requ
 
 Execution Guard::execute(const Request& request, const Asking& asking, sandbox::Io& io, std::stop_token stop) {
   Execution execution{.judgement = state_->judge(request)};
+  plan::Plan plan;
+  if (!state_->clear(request, asking, plan, execution, stop)) return execution;
+  state_->run(plan, execution, State::plain_deed(io, stop));
+  return execution;
+}
+
+bool Guard::State::clear(const Request& request, const Asking& asking, plan::Plan& plan, Execution& execution,
+                         const std::stop_token& stop) {
   const auto broken = [&](const Error& error) {
     execution.report.outcome = Broken{error};
-    return std::move(execution);
+    return false;
   };
-  if (auto refused = state_->refusal(request, execution.judgement)) {
-    state_->refuse(request, execution, *std::move(refused));
-    return execution;
+  if (auto refused = refusal(request, execution.judgement)) {
+    refuse(request, execution, *std::move(refused));
+    return false;
   }
-  auto plan = state_->freeze(request, execution.judgement);
-  if (!plan) return broken(plan.error());
-  if (execution.judgement.verdict.action == Action::ask) {
-    const auto may_run = state_->ask(request, *plan, asking, execution, stop);
-    if (!may_run) return broken(may_run.error());
-    if (!*may_run) return execution;
-  }
-  state_->run(*plan, execution, io, stop);
-  return execution;
+  auto frozen = freeze(request, execution.judgement, Entering::yes);
+  if (!frozen) return broken(frozen.error());
+  plan = *std::move(frozen);
+  if (execution.judgement.verdict.action != Action::ask) return true;
+  const auto may_run = ask(request, plan, asking, execution, stop);
+  if (!may_run) return broken(may_run.error());
+  return *may_run;
 }
 
 Execution Guard::rehearse(const Request& request, Json& description) {
@@ -99,7 +113,7 @@ Execution Guard::rehearse(const Request& request, Json& description) {
     execution.report.outcome = *std::move(refused);
     return execution;
   }
-  const auto plan = state_->freeze(request, execution.judgement);
+  const auto plan = state_->freeze(request, execution.judgement, State::Entering::only_looking);
   if (plan) {
     description = plan::to_json(*plan);
     description.erase("request");
@@ -119,12 +133,14 @@ Result<void> Guard::State::reload() {
 }
 
 Result<audit::Log*> Guard::State::log() {
+  // One that is shared does not know the secrets of this request.
+  if (!log_ && options.secrets.empty()) log_ = options.kept.log;
   if (!log_) {
     const std::string directory = options.sources.state_dir + "/audit";
     CHECK_OK(sys::ensure_private_directory(directory));
-    log_ = TRY(audit::Log::open(directory, *clock, {.secrets = options.secrets}));
+    log_ = std::make_shared<audit::Log>(TRY(audit::Log::open(directory, *clock, {.secrets = options.secrets})));
   }
-  return &*log_;
+  return log_.get();
 }
 
 Result<approve::Queue*> Guard::State::queue() {
@@ -137,18 +153,20 @@ Result<approve::Queue*> Guard::State::queue() {
   return &*queue_;
 }
 
-Result<sandbox::Sandbox*> Guard::State::sandbox(Where where) {
+Result<Isolator> Guard::State::isolator(const Request& request) {
+  if (options.sandbox) return Isolator{"native", {}};
+  const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
+  return choose_isolator(request, sandbox,
+                         [this](const std::string& backend) { return this->sandbox(Where::sandbox, backend); });
+}
+
+Result<sandbox::Sandbox*> Guard::State::sandbox(Where where, const std::string& backend) {
   if (options.sandbox) return options.sandbox.get();
-  if (where == Where::host) {
-    if (!host_) host_ = std::make_shared<sandbox::host::HostBackend>();
-    return host_.get();
-  }
-  if (!sandbox_) {
-    const std::string directory = options.sources.state_dir + "/sandbox";
-    CHECK_OK(sys::ensure_private_directory(directory));
-    sandbox_ = TRY(sandbox::native::NativeSandbox::open({.state_directory = directory}));
-  }
-  return sandbox_.get();
+  const std::string name = where == Where::host ? "host" : backend;
+  auto& opened = sandboxes_[name];
+  if (!opened && name == "native") opened = options.kept.native;
+  if (!opened) opened = TRY(open_backend(name, options.sources));
+  return opened.get();
 }
 
 Judgement Guard::State::judge(const Request& request) const {
@@ -158,14 +176,17 @@ Judgement Guard::State::judge(const Request& request) const {
   place.state = sources.state_dir;
   place.guarded = {sources.state_dir, std::filesystem::path(sources.user_file).parent_path().string(),
                    config::sandbox_md_path(sources), sources.workspace + "/.cordon"};
-  return guard::judge(request.text, {.settings = settings,
-                                     .allowlist = allowlist,
-                                     .place = std::move(place),
-                                     .agent = request.asker.agent,
-                                     .session = request.asker.session,
-                                     .clean_room = request.clean_room,
-                                     .require_approval = request.require_approval,
-                                     .now = clock->now()});
+  Judgement judgement = guard::judge(request.text, {.settings = settings,
+                                                    .allowlist = allowlist,
+                                                    .place = std::move(place),
+                                                    .agent = request.asker.agent,
+                                                    .session = request.asker.session,
+                                                    .clean_room = request.clean_room,
+                                                    .require_approval = request.require_approval,
+                                                    .now = clock->now()});
+  // Code has no other place than a sandbox, whatever the settings say about commands.
+  if (request.snippet) judgement.verdict.where = Where::sandbox;
+  return judgement;
 }
 
 std::optional<Refused> Guard::State::refusal(const Request& request, const Judgement& judgement) const {
@@ -173,6 +194,9 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
   const std::string& agent = request.asker.agent;
   if (!has_tool(settings.agent(agent).tools, "exec")) {
     return Refused{"tools.exec", fmt::format("the tool policy gives agent '{}' no exec", agent)};
+  }
+  if (request.snippet && denies_code(settings.agent(agent).tools)) {
+    return Refused{"tools.code_execution", fmt::format("the tool policy denies agent '{}' the running of code", agent)};
   }
   if (verdict.action == Action::deny) {
     return Refused{verdict.rule, verdict.reason.empty() ? "the rule " + verdict.rule + " says no" : verdict.reason};
@@ -189,33 +213,47 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
   return std::nullopt;
 }
 
-Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement& judgement) {
+Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement& judgement, Entering entering) {
   const config::Sources& sources = options.sources;
   const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
-  const Sessions sessions(sources.state_dir);
-  const Session session = TRY(sessions.enter(Sessions::key_of(request, sandbox.scope.value), request, clock->now()));
-  SessionDirectory directory{.path = session.directory};
-  add_git_identity(request.home, directory);
+  SessionDirectory directory;
+  const Isolator chosen = judgement.verdict.where == Where::host ? Isolator{} : TRY(isolator(request));
+  if (!request.snippet) {
+    const Sessions sessions(sources.state_dir);
+    const std::string key = Sessions::key_of(request, sandbox.scope.value);
+    const Session session =
+        entering == Entering::yes ? TRY(sessions.enter(key, request, clock->now())) : sessions.look(key, request);
+    if (chosen.backend == "docker" && !request.clean_room) {
+      const auto* docker = dynamic_cast<sandbox::docker::DockerSandbox*>(TRY(this->sandbox(Where::sandbox, "docker")));
+      if (docker != nullptr) CHECK_OK(check_drift(session, sandbox, chosen, *docker));
+    }
+    directory.path = session.directory;
+    add_git_identity(request.home, directory);
+  }
   const auto rules = config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets);
-  return plan::freeze(request,
-                      {.settings = settings,
-                       .script = judgement.script,
-                       .analysis = judgement.analysis,
-                       .verdict = judgement.verdict,
-                       .policy = policy,
-                       .session = std::move(directory),
-                       .may_be_written = [&rules](const std::string& path) -> Result<void> {
-                         TRY(rules.check_source(path, "write access to " + path, {}));
-                         return {};
-                       },
-                       .loads_code = why_it_loads_code},
-                      contents);
+  plan::Plan frozen = TRY(plan::freeze(request,
+                                       {.settings = settings,
+                                        .script = judgement.script,
+                                        .analysis = judgement.analysis,
+                                        .verdict = judgement.verdict,
+                                        .policy = policy,
+                                        .session = std::move(directory),
+                                        .backend = chosen.backend,
+                                        .image = chosen.image,
+                                        .may_be_written = [&rules](const std::string& path) -> Result<void> {
+                                          TRY(rules.check_source(path, "write access to " + path, {}));
+                                          return {};
+                                        },
+                                        .loads_code = why_it_loads_code},
+                                       contents));
+  if (request.snippet) CHECK_OK(add_runner(frozen));
+  return frozen;
 }
 
 Redeemer redeemer_of(const approve::Entry& entry) {
   if (!entry.waiter.empty() && sys::is_alive(entry.waiter)) return Redeemer::asker_waits;
   const auto request = plan::request_of(entry.request.plan);
-  if (!request || request->input_given || request->detached || request->asker.uid != ::geteuid())
+  if (!request || request->snippet || request->input_given || request->detached || request->asker.uid != ::geteuid())
     return Redeemer::asker_retries;
   return request->asker.surface == "cli" ? Redeemer::this_process : Redeemer::asker_retries;
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,8 +13,11 @@
 #include "approve/queue.h"
 #include "audit/log.h"
 #include "base/clock.h"
+#include "code/live_session.h"
+#include "code/runtime.h"
 #include "config/load.h"
 #include "guard/execution.h"
+#include "guard/preview.h"
 #include "guard/session.h"
 #include "model/request.h"
 #include "plan/freeze.h"
@@ -43,12 +47,31 @@ struct Asking {
   std::function<void(const approve::Entry&)> waiting;
 };
 
+/// What a process that answers many requests keeps open between them.
+struct Kept {
+  std::shared_ptr<sandbox::Sandbox> native;
+  std::shared_ptr<audit::Log> log;
+  std::shared_ptr<const code::Runtime> runtime;
+  std::shared_ptr<code::LiveSessions> live;  // without it, no interpreter outlives its call
+  std::shared_ptr<std::mutex> starting;      // held while a live session is looked for and started
+};
+
+/// Where code reads and what it is told to whom.
+struct CodeStreams {
+  code::Sink* sink = nullptr;  // told of output as it comes
+  std::string input;
+  std::optional<int> input_descriptor;  // after it
+};
+
 struct GuardOptions {
   config::Sources sources;
   Alarm alarm;
   std::vector<audit::KnownSecret> secrets;
   /// For tests: another backend in place of the native one.
   std::shared_ptr<sandbox::Sandbox> sandbox;
+  Kept kept;
+  /// False: nothing of the workspace is given to what runs, so that it may be any directory.
+  bool uses_workspace = true;
 };
 
 class Guard {
@@ -66,8 +89,19 @@ class Guard {
   Judgement judge(const Request& request) const;
   /// The whole way: judge, freeze, ask, record, run, record.
   Execution execute(const Request& request, const Asking& asking, sandbox::Io& io, std::stop_token stop);
+  /// The same for code, which is the request's snippet; its text is set here.
+  CodeExecution run_code(Request request, const Asking& asking, const CodeStreams& streams, std::stop_token stop);
   /// The same up to the record: what would happen, and nothing does.
   Execution rehearse(const Request& request, Json& plan);
+  /// What would happen, tried out where nothing stays: a run of its own, with its own record.
+  Previewed preview(const Request& request, const PreviewOptions& options, std::stop_token stop);
+
+  /// Does for real what a kept preview did, after the approval that the command itself would need. A commit that was
+  /// cut off is gone on with.
+  Result<Committed> commit(std::string_view id, const Asking& asking, std::stop_token stop);
+  /// Drops a kept preview; a commit of it that was cut off is undone first.
+  Result<Discarded> discard(std::string_view id);
+  sandbox::preview::Store previews() const;
 
   /// A person's answers. Recorded.
   Result<approve::Entry> approve(std::string_view id, const approve::Vote& vote);
@@ -87,5 +121,9 @@ class Guard {
 /// Who runs an approved entry.
 enum class Redeemer { asker_waits, this_process, asker_retries };
 Redeemer redeemer_of(const approve::Entry& entry);
+
+/// The entry with what a person's answer made of it, as every interface shows it.
+Json approved_json(const approve::Entry& entry, Redeemer redeemer);
+Json rejected_json(const approve::Entry& entry);
 
 }  // namespace cordon::guard

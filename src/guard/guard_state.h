@@ -3,9 +3,17 @@
 
 #include <mutex>
 
+#include "guard/backend.h"
+#include "guard/contacts.h"
 #include "guard/guard.h"
+#include "sandbox/preview/store.h"
 
 namespace cordon::guard {
+
+/// What is done with a clearance, in the place where it is to be done. Whom it reaches for goes to `contacts`, `output`
+/// into the record.
+using Deed =
+    std::function<RunReport(sandbox::Sandbox& place, Clearance clearance, Contacts& contacts, std::string& output)>;
 
 struct Guard::State {
   State(GuardOptions given, const Clock& time)
@@ -17,17 +25,23 @@ struct Guard::State {
   Digest policy;
   policy::Allowlist allowlist;
   plan::Contents contents;
-  std::optional<audit::Log> log_;
+  std::shared_ptr<audit::Log> log_;
   std::optional<approve::Queue> queue_;
 
   /// Reads settings and allowlist as they are now.
   Result<void> reload();
   Result<audit::Log*> log();
   Result<approve::Queue*> queue();
-  Result<sandbox::Sandbox*> sandbox(Where where);
+  /// What isolates this request, as the settings and the request say.
+  Result<Isolator> isolator(const Request& request);
+  Result<sandbox::Sandbox*> sandbox(Where where, const std::string& backend);
 
   Judgement judge(const Request& request) const;
-  Result<plan::Plan> freeze(const Request& request, const Judgement& judgement);
+  enum class Entering { yes, only_looking };
+  /// Looking leaves nothing behind, not even the session's directory.
+  Result<plan::Plan> freeze(const Request& request, const Judgement& judgement, Entering entering);
+  /// Code is run by the runner.
+  Result<void> add_runner(plan::Plan& plan);
   /// Why this is not even asked about.
   std::optional<Refused> refusal(const Request& request, const Judgement& judgement) const;
 
@@ -49,8 +63,30 @@ struct Guard::State {
   Result<approve::Entry> reject(std::string_view id, std::string_view by, std::string_view reason);
 
   void refuse(const Request& request, Execution& execution, Refused refused);
-  void run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
-  void run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop);
+  /// Judged already. True: it may run, and `plan` is what runs. False: `execution` says why not (yet).
+  bool clear(const Request& request, const Asking& asking, plan::Plan& plan, Execution& execution,
+             const std::stop_token& stop);
+  void run(const plan::Plan& plan, Execution& execution, const Deed& deed);
+  enum class RunKind { real, preview, preview_for_approver };
+  void run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed, RunKind kind = RunKind::real);
+  /// Runs a plan's program as it is.
+  static Deed plain_deed(sandbox::Io& io, std::stop_token stop);
+  Result<std::shared_ptr<const code::Runtime>> runtime();
+  code::CodeResult run_snippet(const plan::Plan& plan, const code::CodeRequest& code, Clearance clearance,
+                               code::RunContext context);
+  code::CodeResult call_live_session(const plan::Plan& plan, const code::CodeRequest& code, Clearance clearance,
+                                     const code::RunContext& context);
+  /// The intent of something that changes the workspace without running anything.
+  struct Change {
+    AuditRecord line;
+    Clearance clearance;
+  };
+  Result<Change> intend_change(const plan::Plan& plan, const Execution& execution, Json detail);
+
+  /// Runs a plan as a preview and reads what it did; keeps it where that is asked for.
+  void preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed, std::stop_token stop);
+  Result<void> commit(const plan::Plan& plan, const sandbox::preview::Preview& preview, Committed& committed);
+  sandbox::preview::Store previews() const { return {options.sources.state_dir, *clock}; }
   /// Tells when the command looks as if it carried secrets out.
   void suspect(const Request& request, const Execution& execution) const;
   void keep_house();
@@ -62,8 +98,9 @@ struct Guard::State {
   Result<void> record_expired();
 
  private:
-  std::shared_ptr<sandbox::Sandbox> sandbox_;
-  std::shared_ptr<sandbox::Sandbox> host_;
+  /// Opened when first needed, by name.
+  std::map<std::string, std::shared_ptr<sandbox::Sandbox>, std::less<>> sandboxes_;
+  std::shared_ptr<const code::Runtime> runtime_;
 };
 
 }  // namespace cordon::guard

@@ -129,4 +129,26 @@ Json to_json(const Judgement& judgement) {
   return object;
 }
 
+Json coverage_json(const Judgement& judgement, const Settings& settings, const policy::Allowlist& allowlist, Time now) {
+  const policy::Rules rules{.settings = settings, .allowlist = allowlist, .canonical = {}, .now = now};
+  Json covers = Json::array();
+  for (const Invocation& call : judgement.analysis.invocations) {
+    const auto cover = policy::cover_of(call, rules);
+    std::string words;
+    for (const std::string& word : call.words) words += (words.empty() ? "" : " ") + shell_word(word);
+    covers.push_back({{"command", visible(call.words.size() == 1 ? call.words.front() : words, Lines::escape)},
+                      {"entry", cover ? Json(cover->pattern) : Json()},
+                      {"why_not", cover ? Json() : Json(call.uncoverable)}});
+  }
+  const std::string& pattern = judgement.verdict.allowlisted;
+  std::string reason;
+  for (const auto& entry : allowlist.entries()) {
+    if (entry.pattern == pattern) reason = entry.reason;
+  }
+  return {{"matched", !pattern.empty()},
+          {"pattern", pattern.empty() ? Json() : Json(pattern)},
+          {"reason", reason},
+          {"covers", covers}};
+}
+
 }  // namespace cordon::guard

@@ -36,6 +36,9 @@ Judgement judge(std::string_view text, const Circumstances& circumstances);
 /// The check object: the seed's five fields first, then ours.
 Json to_json(const Judgement& judgement);
 
+/// {matched, pattern, reason, covers[]}: which allowlist entry, if any, covers it and each of its simple commands.
+Json coverage_json(const Judgement& judgement, const Settings& settings, const policy::Allowlist& allowlist, Time now);
+
 /// Short human phrases, one per distinct cause, the gravest first.
 std::vector<std::string> reasons_of(const Judgement& judgement);
 

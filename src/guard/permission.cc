@@ -52,7 +52,7 @@ Result<plan::Plan> Guard::State::freeze_again(const Request& request, Execution&
   CHECK_OK(reload());
   execution.judgement = judge(request);
   if (const auto refused = refusal(request, execution.judgement)) return fail(Fault::denied, "{}", refused->reason);
-  return freeze(request, execution.judgement);
+  return freeze(request, execution.judgement, Entering::yes);
 }
 
 Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const Asking& asking, Execution& execution,
@@ -75,6 +75,10 @@ Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const A
   } else {
     entry = TRY(submit(request, plan, execution));
     if (!entry) return false;
+    // A dry run may have asked before; this is the request itself.
+    if (const auto earlier = previews().find_for_approval(entry->id); earlier && *earlier) {
+      previews().set_earnest((*earlier)->id);
+    }
   }
   const bool declined = !TRY(answer(request, *entry, asking, execution, stop));
   if (declined) return false;
@@ -244,13 +248,29 @@ Result<approve::Entry> Guard::reject(std::string_view id, std::string_view by, s
   return state_->reject(id, by, reason);
 }
 
+Json approved_json(const approve::Entry& entry, Redeemer redeemer) {
+  Json answer = approve::to_json(entry);
+  answer["success"] = true;
+  answer["message"] = "Command approved";
+  answer["redeemer"] = redeemer == Redeemer::asker_waits ? "asker_waits" : "asker_retries";
+  return answer;
+}
+
+Json rejected_json(const approve::Entry& entry) {
+  Json answer = approve::to_json(entry);
+  answer["success"] = true;
+  answer["message"] = "Command rejected";
+  return answer;
+}
+
 Result<Execution> Guard::redeem(const approve::Entry& entry, sandbox::Io& io, std::stop_token stop) {
   const Request request = TRY(plan::request_of(entry.request.plan));
   if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was asked for by another user", entry.id);
+  if (request.snippet) return fail(Fault::denied, "{} is for code, which whoever asked for it runs", entry.id);
   Execution execution;
   plan::Plan plan;
   if (!TRY(state_->spend_frozen_again(request, plan, entry, execution))) return execution;
-  state_->run(plan, execution, io, stop);
+  state_->run(plan, execution, State::plain_deed(io, std::move(stop)));
   return execution;
 }
 

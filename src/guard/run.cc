@@ -20,6 +20,7 @@ class RecordingIo : public sandbox::Io {
     caller_.output(stream, bytes);
   }
   void started() override { caller_.started(); }
+  void left(sys::Fd memory) override { caller_.left(std::move(memory)); }
   std::optional<int> input_descriptor() override { return caller_.input_descriptor(); }
   std::string_view input_text() override { return caller_.input_text(); }
   WindowSize window_size() override { return caller_.window_size(); }
@@ -48,6 +49,16 @@ Json intent_detail(const plan::Plan& plan) {
       detail[key] = "too long to be recorded";
   }
   return detail;
+}
+
+/// In a clean room nobody is asked about them, so they are told here.
+Json findings_of(const Judgement& judgement) {
+  constexpr std::size_t most = 16;
+  Json rules = Json::array();
+  for (const Finding& finding : judgement.analysis.findings) {
+    if (rules.size() < most) rules.push_back(finding.rule);
+  }
+  return rules;
 }
 
 Json outcome_detail(const RunReport& report) {
@@ -147,9 +158,20 @@ void Guard::State::refuse(const Request& request, Execution& execution, Refused 
   execution.report.outcome = std::move(refused);
 }
 
-void Guard::State::run(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
+Deed Guard::State::plain_deed(sandbox::Io& io, std::stop_token stop) {
+  return [&io, stop = std::move(stop)](sandbox::Sandbox& place, Clearance clearance, Contacts& contacts,
+                                       std::string& output) {
+    RecordingIo recording(io, contacts);
+    recording.started();
+    RunReport report = place.run(std::move(clearance), recording, stop);
+    output = recording.take();
+    return report;
+  };
+}
+
+void Guard::State::run(const plan::Plan& plan, Execution& execution, const Deed& deed) {
   suspect(plan.request, execution);
-  run_recorded(plan, execution, io, stop);
+  run_recorded(plan, execution, deed);
   // Also when nothing ran in the end: the approval is spent, and its entry must say what came of it.
   if (!execution.approval.empty()) {
     const auto* exited = std::get_if<Exited>(&execution.report.outcome);
@@ -170,9 +192,9 @@ void Guard::State::suspect(const Request& request, const Execution& execution) c
   }
 }
 
-void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sandbox::Io& io, std::stop_token stop) {
+void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed, RunKind kind) {
   const Request& request = plan.request;
-  auto place = sandbox(plan.where);
+  auto place = sandbox(plan.where, plan.profile.backend);
   if (!place) {
     execution.report.outcome = Broken{place.error()};
     return;
@@ -181,6 +203,8 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sa
   line.plan = plan.digest();
   line.approval = execution.approval;
   line.detail = intent_detail(plan);
+  if (request.snippet) line.detail["findings"] = findings_of(execution.judgement);
+  if (kind != RunKind::real) line.detail["preview"] = true;
   const auto id = random_bytes(12);
   if (!id) {
     execution.report.outcome = Broken{id.error()};
@@ -202,9 +226,8 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sa
     clearance = audit::Log::clear_without_record({clearance.error().sentence}, plan.profile);
   }
   Contacts contacts(execution.unrecorded ? nullptr : *book, line, options.sources, plan::granted_rules(plan.grants));
-  RecordingIo recording(io, contacts);
-  recording.started();
-  execution.report = (*place)->run(*std::move(clearance), recording, stop);
+  std::string output;
+  execution.report = deed(**place, *std::move(clearance), contacts, output);
   if (!contacts.trouble().empty()) {
     execution.alerts.push_back("not every connection could be recorded: " + contacts.trouble());
     alarm(Alert::Kind::audit_trouble, request, contacts.trouble());
@@ -213,13 +236,32 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, sa
     line.kind = RecordKind::outcome;
     line.status = status_of(execution.report.outcome);
     if (const auto* exited = std::get_if<Exited>(&execution.report.outcome)) line.exit = exited->code;
-    line.output = recording.take();
     line.detail = outcome_detail(execution.report);
+    if (kind != RunKind::real) {
+      line.detail["preview"] = true;
+      line.detail["ended"] = line.status;
+      line.status = "previewed";
+    }
+    // What only an approver is to see is not in a log that others may be shown.
+    if (kind != RunKind::preview_for_approver) line.output = std::move(output);
     if (const auto concluded = (*book)->conclude(std::move(line)); !concluded) {
       execution.alerts.push_back("the outcome could not be recorded: " + concluded.error().sentence);
       alarm(Alert::Kind::audit_trouble, request, concluded.error().sentence);
     }
   }
+}
+
+Result<Guard::State::Change> Guard::State::intend_change(const plan::Plan& plan, const Execution& execution,
+                                                         Json detail) {
+  AuditRecord line = record(RecordKind::intent, plan.request, execution.judgement);
+  line.plan = plan.digest();
+  line.approval = execution.approval;
+  line.detail = std::move(detail);
+  line.request = "run_" + to_hex(TRY(random_bytes(12)));
+  audit::Log* book = TRY(log());
+  Clearance clearance = TRY(book->intend(line, plan.profile));
+  line.kind = RecordKind::outcome;
+  return Change{std::move(line), std::move(clearance)};
 }
 
 /// Once a day: what is older than the settings say goes.

@@ -62,6 +62,10 @@ std::string Sessions::key_of(const Request& request, SandboxScope scope) {
 
 std::string Sessions::directory_of(std::string_view key) const { return root_ + "/" + sha256(key).hex().substr(0, 32); }
 
+Session Sessions::look(const std::string& key, const Request& request) const {
+  return {key, request.asker.agent, request.workspace, directory_of(key), {}, {}};
+}
+
 Result<Session> Sessions::enter(const std::string& key, const Request& request, Time now) const {
   const std::string directory = directory_of(key);
   CHECK_OK(sys::ensure_private_directory(directory));

@@ -30,6 +30,8 @@ class Sessions {
   /// The key under which this request's files live, by the scope that the settings give.
   static std::string key_of(const Request& request, SandboxScope scope);
 
+  /// Where its files are or would be; makes and notes nothing.
+  Session look(const std::string& key, const Request& request) const;
   /// Makes the directory where it is missing, and notes the use.
   Result<Session> enter(const std::string& key, const Request& request, Time now) const;
   /// Every session seen so far, the last used first. What cannot be read is left out.

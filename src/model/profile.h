@@ -46,6 +46,8 @@ struct Workspace {
   std::string path;  // absolute, resolved; empty with `none`
   WorkspaceAccess access = WorkspaceAccess::none;
   std::string upper;  // overlay: where changes are kept; empty: in memory, gone with the run
+  /// Overlay in memory: what the run left there is handed to `Io::left` before it goes.
+  bool handed_over = false;
 
   /// Read-only inside a writable workspace, relative to `path`. What does not exist is held by a placeholder.
   std::vector<std::string> protected_paths;
@@ -91,6 +93,8 @@ struct SessionDirectory {
   std::string home;
   std::string git_name;  // for the generated ~/.gitconfig
   std::string git_email;
+  /// Its files are seen as they are, and what a run does to them goes with the run.
+  bool throwaway = false;
 };
 
 enum class Input {
@@ -119,6 +123,9 @@ struct Profile {
   bool tty = false;                // a pty of its own as stdin, stdout and stderr
   bool report_violations = false;  // which call or path was denied; costs a little per denied call
   Level require = Level::L2;       // anything weaker is refused
+  std::string backend;             // which one the plan was made for; empty: native
+  std::string image;               // docker: the id of the image that is the root, and so all that is in it
+  std::string image_user;          // docker: "UID" or "UID:GID"; empty: chosen so that the workspace can be used
 };
 
 }  // namespace cordon

@@ -23,6 +23,19 @@ struct Principal {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+/// Code in place of a command. The request's text is then what one would type to run it, and that is judged and shown.
+struct Snippet {
+  std::string language;  // any of its names
+  std::string code;
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> files;  // name in its working directory, content
+  std::uint64_t output_bytes = 1ULL << 20;                 // kept of each stream
+  std::string session;                                     // lives on under this name; empty: it does not
+  std::string fork_of;                                     // JavaScript: the session begins where this one stands
+  std::optional<std::uint64_t> step;                       // JavaScript: the session is taken back to this step first
+  WorkspaceAccess access = WorkspaceAccess::none;          // none: a clean room
+};
+
 /// One command. Everything that a later run of the same request must be given again is here, because whoever approves
 /// may be the one who runs it.
 struct Request {
@@ -37,6 +50,7 @@ struct Request {
   Variables of_host;      // of the longer list that passes to the host, where that is where it runs
   std::optional<std::uint64_t> wall_ms;
   std::optional<Level> require;
+  std::string backend;                        // "native", "docker", …; empty: as the settings say
   std::optional<std::uint64_t> output_bytes;  // kept of each stream
   bool require_approval = false;
   bool input_given = false;  // stdin is the caller's
@@ -46,6 +60,7 @@ struct Request {
   bool detached = false;               // outlives whoever asked
   std::vector<std::uint16_t> publish;  // ports inside to be reached from the host's loopback
   bool learn_network = false;          // hosts that no rule names are asked about, or listed
+  std::optional<Snippet> snippet;
 };
 
 }  // namespace cordon

@@ -133,8 +133,8 @@ struct Script {
   std::vector<Oddity> oddities;
   std::uint64_t work = 0;  // what reading cost, in about bytes: the same on every machine, for tests and budgets
 
-  /// One simple program call with every word known, no assignment, redirect, builtin or function: it can be executed
-  /// as an argv without a shell.
+  /// One simple program call and nothing else, with every word known, no assignment, redirect or function: it can be
+  /// executed as an argv without a shell. A builtin is one where a program does the same (true, false, echo).
   bool is_plain_call() const;
 };
 

@@ -121,6 +121,8 @@ struct ApprovalSettings {
   Setting<std::int64_t> audit_retention_ms{std::int64_t{30} * 86'400'000, {}};
   Setting<std::int64_t> expiry_ms{15 * 60'000, {}};
   Setting<std::int64_t> queue_limit{1'000, {}};
+  std::vector<Entry> surfaces;  // agents in whose own client a person may approve; only the user's file says so
+  Setting<std::string> page;    // where a person approves in a browser; the id is added to it; empty: nowhere
 };
 
 /// Who is told at once, and how. Only the user's own file says so.

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/digest.h"
 #include "notify/child.h"
@@ -46,7 +47,7 @@ class Receiver {
     writes_ = sys::Fd(ends[1]);
     process_ = ::fork();
     if (process_ == 0) serve();
-    { const sys::Fd closed = std::move(writes_); }
+    writes_ = sys::Fd(-1);
   }
   ~Receiver() { end(); }
   std::string url(const std::string& path = "/hook") const { return fmt::format("http://127.0.0.1:{}{}", port_, path); }
@@ -80,12 +81,13 @@ class Receiver {
         if (count <= 0) break;
         request.append(buffer, static_cast<std::size_t>(count));
       }
-      static_cast<void>(::write(writes_.get(), request.data(), request.size()));
+      if (::write(writes_.get(), request.data(), request.size()) < 0) ::_exit(1);
       static_cast<void>(::send(peer.get(), answer_.data(), answer_.size(), MSG_NOSIGNAL));
     }
   }
   std::string answer_;
-  sys::Fd socket_, reads_, writes_;
+  sys::Fd socket_;
+  sys::Fd reads_{-1}, writes_{-1};
   std::uint16_t port_ = 0;
   pid_t process_ = 0;
 };

@@ -32,6 +32,8 @@ class Differences {
     environment();
     plain("runs", "what is executed is another argument list");
     plain("where", "it would run somewhere else");
+    plain("backend", "it would be isolated by another backend");
+    plain("image", "the container image is another one");
     plain("workspace", "the workspace or its access is another one");
     plain("grants", "it needs other grants");
     plain("binds", "other directories are shown to it");

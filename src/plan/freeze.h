@@ -22,6 +22,8 @@ struct Basis {
   const Verdict& verdict;
   Digest policy;
   SessionDirectory session;
+  std::string backend;  // by its name; what isolates it
+  std::string image;    // docker: the id of the image
   /// Fails when this path of the host must never be writable from a sandbox.
   std::function<Result<void>(const std::string& path)> may_be_written;
   LoadsCode loads_code;

@@ -39,6 +39,12 @@ class Fields {
   Sha256 hash_;
 };
 
+void add_snippet(Fields& fields, const Snippet& snippet) {
+  fields.text(snippet.language).text(snippet.code).texts(snippet.arguments);
+  fields.variables(snippet.files).number(snippet.output_bytes).text(snippet.session).text(snippet.fork_of);
+  fields.number(snippet.step.has_value()).number(snippet.step.value_or(0)).text(name_of(snippet.access));
+}
+
 void add_profile(Fields& fields, const Profile& profile) {
   fields.texts(profile.program.argv).number(profile.program.shell_text.has_value());
   fields.text(profile.program.shell_text.value_or(""));
@@ -64,6 +70,7 @@ void add_profile(Fields& fields, const Profile& profile) {
       .number(profile.input == Input::given)
       .number(profile.tty)
       .text(name_of(profile.require));
+  fields.text(profile.backend).text(profile.image).text(profile.image_user);
 }
 
 const char* word_for(Need::Kind kind) {
@@ -110,6 +117,37 @@ Result<Variables> variables_of(const Json& json) {
   return variables;
 }
 
+std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
+
+/// Without the code itself, which is in the text, and without the content of files.
+Json describe(const Snippet& snippet) {
+  Json files = Json::array();
+  for (const auto& [name, content] : snippet.files) {
+    files.push_back({{"name", shown(name)}, {"bytes", content.size()}, {"sha256", sha256(content).hex()}});
+  }
+  return {{"language", snippet.language},
+          {"sha256", sha256(snippet.code).hex()},
+          {"bytes", snippet.code.size()},
+          {"files", std::move(files)},
+          {"session", snippet.session.empty() ? Json() : Json(snippet.session)},
+          {"access", name_of(snippet.access)}};
+}
+
+Json describe(const FrozenFile& file) {
+  return {{"path", shown(file.path)},
+          {"device", file.identity.device},
+          {"inode", file.identity.inode},
+          {"bytes", file.identity.size},
+          {"sha256", file.content.hex()}};
+}
+
+Json describe_limits(const Limits& limits) {
+  return {{"time_ms", limits.wall_ms},       {"memory_bytes", limits.memory_bytes}, {"processes", limits.pids},
+          {"disk_bytes", limits.disk_bytes}, {"output_bytes", limits.output_bytes}, {"cpus", limits.cpus}};
+}
+
+}  // namespace
+
 Json describe_request(const Request& request) {
   return {{"text", exact(request.text)},
           {"user", request.asker.user},
@@ -127,6 +165,7 @@ Json describe_request(const Request& request) {
           {"of_host", exact(request.of_host)},
           {"wall_ms", request.wall_ms ? Json(*request.wall_ms) : Json()},
           {"require", request.require ? Json(name_of(*request.require)) : Json()},
+          {"backend", request.backend},
           {"output_bytes", request.output_bytes ? Json(*request.output_bytes) : Json()},
           {"require_approval", request.require_approval},
           {"input_given", request.input_given},
@@ -137,23 +176,6 @@ Json describe_request(const Request& request) {
           {"publish", request.publish},
           {"learn_network", request.learn_network}};
 }
-
-std::string shown(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
-
-Json describe(const FrozenFile& file) {
-  return {{"path", shown(file.path)},
-          {"device", file.identity.device},
-          {"inode", file.identity.inode},
-          {"bytes", file.identity.size},
-          {"sha256", file.content.hex()}};
-}
-
-Json describe_limits(const Limits& limits) {
-  return {{"time_ms", limits.wall_ms},       {"memory_bytes", limits.memory_bytes}, {"processes", limits.pids},
-          {"disk_bytes", limits.disk_bytes}, {"output_bytes", limits.output_bytes}, {"cpus", limits.cpus}};
-}
-
-}  // namespace
 
 Digest Plan::digest() const {
   Fields fields;
@@ -169,6 +191,7 @@ Digest Plan::digest() const {
   for (const Need& grant : grants) fields.text(word_for(grant.kind)).text(grant.target);
   fields.text(name_of(where)).text(policy.view());
   add_profile(fields, profile);
+  if (request.snippet) add_snippet(fields, *request.snippet);
   return fields.finish();
 }
 
@@ -188,41 +211,46 @@ Json to_json(const Plan& plan) {
   }
   Json arguments = Json::array();
   for (const std::string& argument : profile.program.argv) arguments.push_back(shown(argument));
-  return {{"digest", plan.digest().hex()},
-          {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
-          {"where", name_of(plan.where)},
-          {"program", plan.executable ? describe(*plan.executable) : Json()},
-          {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
-          {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
-          {"environment", std::move(environment)},
-          {"files", std::move(operands)},
-          {"unpinned", plan.unpinned},
-          {"grants", std::move(grants)},
-          {"binds", std::move(binds)},
-          {"network", profile.network == Network::rules ? Json(profile.network_rules) : Json(name_of(profile.network))},
-          {"published", profile.published},
-          {"limits", describe_limits(profile.limits)},
-          {"policy", plan.policy.hex()},
-          {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
-          {"request", describe_request(plan.request)}};
+  Json description = {
+      {"digest", plan.digest().hex()},
+      {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
+      {"where", name_of(plan.where)},
+      {"backend", plan.where == Where::host ? "host" : profile.backend},
+      {"image", profile.image.empty() ? Json() : Json(profile.image)},
+      {"program", plan.executable ? describe(*plan.executable) : Json()},
+      {"cwd", {{"path", shown(plan.request.cwd)}, {"device", plan.cwd.device}, {"inode", plan.cwd.inode}}},
+      {"workspace", {{"path", shown(profile.workspace.path)}, {"access", name_of(profile.workspace.access)}}},
+      {"environment", std::move(environment)},
+      {"files", std::move(operands)},
+      {"unpinned", plan.unpinned},
+      {"grants", std::move(grants)},
+      {"binds", std::move(binds)},
+      {"network", profile.network == Network::rules ? Json(profile.network_rules) : Json(name_of(profile.network))},
+      {"published", profile.published},
+      {"limits", describe_limits(profile.limits)},
+      {"policy", plan.policy.hex()},
+      {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
+      {"request", describe_request(plan.request)}};
+  if (plan.request.snippet) description["code"] = describe(*plan.request.snippet);
+  return description;
 }
 
 Result<Request> request_of(const Json& description) {
   const auto damaged = [] { return fail(Fault::corrupt, "a stored request cannot be read"); };
   if (!description.is_object() || !description.contains("request")) return damaged();
   const Json& json = description["request"];
-  for (const char* key : {"text",         "user",         "uid",
-                          "agent",        "session",      "surface",
-                          "is_agent",     "cwd",          "workspace",
-                          "home",         "config",       "environment",
-                          "inherited",    "of_host",      "clean_room",
-                          "wall_ms",      "require",      "require_approval",
-                          "input_given",  "tty",          "report_violations",
-                          "detached",     "output_bytes", "publish",
-                          "learn_network"}) {
+  for (const char* key : {"text",          "user",         "uid",
+                          "agent",         "session",      "surface",
+                          "is_agent",      "cwd",          "workspace",
+                          "home",          "config",       "environment",
+                          "inherited",     "of_host",      "clean_room",
+                          "wall_ms",       "require",      "require_approval",
+                          "input_given",   "tty",          "report_violations",
+                          "detached",      "output_bytes", "publish",
+                          "learn_network", "backend"}) {
     if (!json.is_object() || !json.contains(key)) return damaged();
   }
-  for (const char* key : {"user", "agent", "session", "surface"}) {
+  for (const char* key : {"user", "agent", "session", "surface", "backend"}) {
     if (!json[key].is_string()) return damaged();
   }
   for (const char* key : {"is_agent", "require_approval", "input_given", "tty", "report_violations", "clean_room",
@@ -255,12 +283,15 @@ Result<Request> request_of(const Json& description) {
     request.require = level_named(json["require"].get<std::string>());
     if (!request.require) return damaged();
   }
+  request.backend = json["backend"];
   request.require_approval = json["require_approval"];
   request.input_given = json["input_given"];
   request.tty = json["tty"];
   request.report_violations = json["report_violations"];
   request.clean_room = json["clean_room"];
   request.detached = json["detached"];
+  // The code and its files are not kept with an approval: who asked has them, and runs it.
+  if (description.contains("code")) request.snippet.emplace();
   if (!json["publish"].is_array()) return damaged();
   for (const Json& port : json["publish"]) {
     if (!port.is_number_unsigned() || port.get<std::uint64_t>() > 65535) return damaged();

@@ -38,7 +38,9 @@ struct Plan {
 
 /// What an approver sees, and what a later process needs to make the same plan again ("request").
 Json to_json(const Plan& plan);
-/// The request inside such a description.
+/// A request as it stands in such a description; a snippet is left out.
+Json describe_request(const Request& request);
+/// The request inside such a description. One for code has a snippet, which is empty.
 Result<Request> request_of(const Json& description);
 
 /// What differs between two descriptions, one sentence each: "deploy.sh has another content".

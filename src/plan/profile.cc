@@ -55,16 +55,38 @@ class Drafter {
     return std::move(profile_);
   }
 
+  /// For code: nothing of the user's, and of the caller's only the limits.
+  Result<Profile> draft_for_code() {
+    const Snippet& snippet = *request_.snippet;
+    add_limits();
+    add_variables(request_.environment);
+    profile_.report_violations = request_.report_violations;
+    if (request_.require) profile_.require = *request_.require;
+    if (snippet.access == WorkspaceAccess::none) return std::move(profile_);
+    const WorkspaceAccess most = access_of(sandbox_.workspace.value);
+    if (most == WorkspaceAccess::none || (most == WorkspaceAccess::ro && snippet.access != WorkspaceAccess::ro)) {
+      return fail(Fault::denied, "the settings give sandboxes the workspace as '{}', and '{}' was asked for",
+                  name_of(most), name_of(snippet.access));
+    }
+    profile_.workspace.access = snippet.access;
+    profile_.workspace.path = request_.workspace;
+    profile_.workspace.protected_paths = protected_paths(request_.workspace, request_.home);
+    CHECK_OK(add_path_rules());
+    add_binds();
+    CHECK_OK(add_grants());
+    CHECK_OK(add_directory());
+    return std::move(profile_);
+  }
+
   Result<Profile> draft() {
+    profile_.backend = basis_.backend;
+    profile_.image = basis_.image;
+    if (!basis_.image.empty()) profile_.image_user = sandbox_.docker.user.value;
     if (!request_.clean_room) profile_.session = basis_.session;
     profile_.session.home = request_.home;
     add_workspace();
     CHECK_OK(add_path_rules());
-    for (const BindSetting& bind : sandbox_.binds) {
-      if (bind.access == PathAccess::none) continue;
-      profile_.binds.push_back(
-          {bind.resolved, bind.target, bind.access == PathAccess::rw ? Bind::Access::rw : Bind::Access::ro});
-    }
+    add_binds();
     CHECK_OK(add_grants());
     add_network();
     add_limits();
@@ -89,6 +111,14 @@ class Drafter {
       return;
     }
     workspace.protected_paths = protected_paths(workspace.path, request_.home);
+  }
+
+  void add_binds() {
+    for (const BindSetting& bind : sandbox_.binds) {
+      if (bind.access == PathAccess::none) continue;
+      profile_.binds.push_back(
+          {bind.resolved, bind.target, bind.access == PathAccess::rw ? Bind::Access::rw : Bind::Access::ro});
+    }
   }
 
   /// Filesystem lines of SANDBOX.md: narrower inside the workspace, wider outside of it.
@@ -177,6 +207,16 @@ class Drafter {
     limits.cpus = static_cast<double>(wanted.millicpus.value) / 1000;
   }
 
+  static Variables variables_of(const std::vector<Entry>& entries) {
+    Variables variables;
+    for (const Entry& entry : entries) {
+      const std::size_t equals = entry.value.find('=');
+      if (equals != std::string::npos)
+        variables.emplace_back(entry.value.substr(0, equals), entry.value.substr(equals + 1));
+    }
+    return variables;
+  }
+
   void add_variables(const Variables& variables) {
     for (const auto& variable : variables) {
       std::erase_if(profile_.environment, [&](const auto& other) { return other.first == variable.first; });
@@ -186,6 +226,7 @@ class Drafter {
 
   void add_environment() {
     profile_.environment = request_.inherited;
+    if (!basis_.image.empty()) add_variables(variables_of(sandbox_.docker.environment));
     add_variables(request_.environment);
     std::string path;
     for (const std::string& directory : search_path(profile_)) path += (path.empty() ? "" : ":") + directory;
@@ -202,6 +243,7 @@ class Drafter {
 
 Result<Profile> profile_of(const Request& request, const Basis& basis) {
   Drafter drafter(request, basis);
+  if (request.snippet) return drafter.draft_for_code();
   if (basis.verdict.where == Where::host) return drafter.draft_for_host();
   return drafter.draft();
 }
@@ -249,6 +291,15 @@ std::vector<std::string> search_path(const Profile& profile) {
     directories.emplace_back(directory);
   }
   return directories;
+}
+
+bool is_given(const Profile& profile, const std::string& path) {
+  if (profile.image.empty()) return true;
+  const Workspace& workspace = profile.workspace;
+  return std::ranges::any_of(profile.binds, [&](const Bind& bind) { return is_inside(path, bind.target); }) ||
+         (workspace.access != WorkspaceAccess::none && is_inside(path, workspace.path)) ||
+         is_inside(path, "/workspace") || is_inside(path, "/agent") || is_inside(path, "/tmp") ||
+         (!profile.session.home.empty() && is_inside(path, profile.session.home));
 }
 
 std::string host_path(const Profile& profile, const std::string& path) {

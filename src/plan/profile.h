@@ -17,6 +17,9 @@ std::vector<std::string> granted_rules(const std::vector<Need>& grants);
 /// Where the sandbox looks for programs, first to last.
 std::vector<std::string> search_path(const Profile& profile);
 
+/// Whether what is seen at `path` inside is a file of the host. Everything else is an image's, which its id pins.
+bool is_given(const Profile& profile, const std::string& path);
+
 /// The file of the host that is seen at `path` inside the sandbox.
 std::string host_path(const Profile& profile, const std::string& path);
 

@@ -9,6 +9,7 @@
 
 #include "model/clearance.h"
 #include "model/outcome.h"
+#include "sys/fd.h"
 
 namespace cordon::sandbox {
 
@@ -44,6 +45,11 @@ class Io {
     unsigned short columns = 80;
   };
   virtual WindowSize window_size() { return {}; }
+
+  /// With an overlay that is handed over: the memory in which the run wrote, `upper/` for the workspace, `tmp/` and
+  /// `home/`. Called once, when everybody in the sandbox is dead: nobody changes it any more, and nothing in it is to
+  /// be trusted.
+  virtual void left(sys::Fd) {}
 };
 
 /// Keeps what was written.

@@ -180,4 +180,14 @@ Result<FileLock> FileLock::take(const std::string& path) {
   return FileLock(std::move(file));
 }
 
+Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) {
+  Fd file(retried([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600); }));
+  if (file.get() < 0) return failed("open", path);
+  if (retried([&] { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) == 0) {
+    return std::optional<FileLock>(FileLock(std::move(file)));
+  }
+  if (errno == EWOULDBLOCK) return std::optional<FileLock>();
+  return failed("lock", path);
+}
+
 }  // namespace cordon::sys

@@ -40,6 +40,8 @@ Result<void> ensure_private_directory(const std::string& path);
 class FileLock {
  public:
   static Result<FileLock> take(const std::string& path);
+  /// Nothing: another holds it.
+  static Result<std::optional<FileLock>> try_take(const std::string& path);
 
  private:
   explicit FileLock(Fd file) : file_(std::move(file)) {}

@@ -32,8 +32,10 @@ std::string start_time(long pid) {
 
 std::string own_liveness() {
   // Not remembered: a process that forks is two.
-  return fmt::format("{}.{}", ::getpid(), start_time(::getpid()));
+  return liveness_of(::getpid());
 }
+
+std::string liveness_of(int pid) { return fmt::format("{}.{}", pid, start_time(pid)); }
 
 bool is_alive(const std::string& mark) {
   auto dot = mark.find('.');

@@ -86,7 +86,7 @@ class Driver {
   CodeResult in_session(const std::string& name, const Language& language, const CodeRequest& request) {
     if (language.engine == Engine::javascript) {
       auto clearance = testing::UnrecordedClearance::make(runtime_.profile_for(language, request, base()));
-      return run_in_session(runtime_, *store_, name, language, request, std::move(clearance), {*sandbox_});
+      return run_in_session(runtime_, *store_, {name, {}, {}}, language, request, std::move(clearance), {*sandbox_});
     }
     auto session = live_.find(name);
     if (!session) {

@@ -1,5 +1,5 @@
-// Runs one command in the native sandbox and prints the report as JSON: for tests and manual trials, without judging,
-// approval or record.
+// Runs one command in a sandbox (by default the native one) and prints the report as JSON: for tests and manual trials,
+// without judging, approval or record.
 //
 //   sandbox_run [options] -- PROGRAM ARG…      or      sandbox_run [options] --shell TEXT      or      sandbox_run
 //   --doctor
@@ -15,8 +15,10 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "sandbox/docker/docker.h"
 #include "sandbox/native/doctor.h"
 #include "sandbox/native/native.h"
+#include "sandbox/oci/oci.h"
 #include "sys/file.h"
 #include "tests/support/unrecorded_clearance.h"
 
@@ -26,7 +28,8 @@ namespace {
 using sandbox::native::Options;
 
 const char* usage_text =
-    "sandbox_run [--workspace DIR --access none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
+    "sandbox_run [--backend native|runc|crun|gvisor|docker] [--socket S] [--image ID] [--workspace DIR --access "
+    "none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
     "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
     "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
@@ -49,6 +52,8 @@ const char* usage_text =
 struct Arguments {
   Profile profile;
   Options options;
+  std::string backend = "native";
+  std::string socket = "/run/docker.sock";
   std::string stdin_text;
   bool stdin_inherit = false;
   bool raw = false;
@@ -117,6 +122,9 @@ Arguments parse(int argc, char** argv) {
   profile.require = Level::L4;
   auto number = [](const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); };
   const std::map<std::string, std::function<void(const std::string&)>> with_value = {
+      {"--backend", [&](auto& v) { arguments.backend = v; }},
+      {"--socket", [&](auto& v) { arguments.socket = v; }},
+      {"--image", [&](auto& v) { profile.image = v; }},
       {"--workspace", [&](auto& v) { profile.workspace.path = v; }},
       {"--access", [&](auto& v) { profile.workspace.access = parse_access(v); }},
       {"--upper", [&](auto& v) { profile.workspace.upper = v; }},
@@ -282,19 +290,30 @@ int print_checks() {
   return failed ? 1 : 0;
 }
 
+Result<std::unique_ptr<sandbox::Sandbox>> open_backend(const Arguments& arguments) {
+  const std::string& state = arguments.options.state_directory;
+  for (auto runtime : {sandbox::oci::Runtime::runc, sandbox::oci::Runtime::crun, sandbox::oci::Runtime::gvisor}) {
+    if (arguments.backend == sandbox::oci::name_of(runtime)) return TRY(sandbox::oci::OciSandbox::open(runtime, state));
+  }
+  if (arguments.backend == "docker") return TRY(sandbox::docker::DockerSandbox::open({state, {arguments.socket}}));
+  if (arguments.backend != "native") usage("unknown backend " + arguments.backend);
+  auto native = TRY(sandbox::native::NativeSandbox::open(arguments.options));
+  if (arguments.warm > 0) {
+    auto warmed = native->warm_up(arguments.profile, {4, static_cast<std::size_t>(arguments.warm - 1)});
+    if (!warmed) std::fprintf(stderr, "sandbox_run: %s\n", warmed.error().sentence.c_str());
+  }
+  return native;
+}
+
 int run(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "--doctor") return print_checks();
   Arguments arguments = parse(argc, argv);
-  auto opened = sandbox::native::NativeSandbox::open(arguments.options);
+  auto opened = open_backend(arguments);
   if (!opened) {
     std::fprintf(stderr, "sandbox_run: %s\n", opened.error().sentence.c_str());
     return 125;
   }
   int status = 0;
-  if (arguments.warm > 0) {
-    auto warmed = (*opened)->warm_up(arguments.profile, {4, static_cast<std::size_t>(arguments.warm - 1)});
-    if (!warmed) std::fprintf(stderr, "sandbox_run: %s\n", warmed.error().sentence.c_str());
-  }
   for (int i = 0; i < arguments.repeat; ++i) {
     RunIo io(arguments);
     RunReport report = (*opened)->run(testing::UnrecordedClearance::make(arguments.profile), io, {});

@@ -50,6 +50,9 @@ def run_as(uid, gid, command):
     binaries = os.path.join(place, "bin")
     shutil.copytree(os.environ["CORDON_BIN"], binaries, symlinks=True,
                     ignore=lambda _, names: [n for n in names if n.endswith(("_test", "_fuzz")) or n.startswith("bench_")])
+    libexec = os.path.join(os.environ["CORDON_BIN"], "..", "libexec")
+    if os.path.isdir(libexec):
+        shutil.copytree(libexec, os.path.join(place, "libexec"))
     home = os.path.join(place, "home")
     os.mkdir(home)
     for path in (place, home):

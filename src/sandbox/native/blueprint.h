@@ -34,6 +34,7 @@ struct ProtectedPath {
   std::string path;
   bool hidden = false;
   bool directory = false;
+  bool missing = false;  // in an overlay: made in its upper layer before it is covered
 };
 
 struct ResourceLimit {
@@ -90,14 +91,16 @@ struct Blueprint {
   std::string scratch_options;  // of the one memory file system behind /tmp, /dev/shm and HOME
   std::string home_source;      // session directory's home and tmp; empty: in memory
   std::string tmp_source;
-  std::string home_alias;  // where HOME is seen, too; empty: nowhere else
-  int home_tree = -1;      // id-mapped
+  bool session_throwaway = false;  // each is the lower layer of an overlay in memory
+  std::string home_alias;          // where HOME is seen, too; empty: nowhere else
+  int home_tree = -1;              // id-mapped
   int tmp_tree = -1;
   std::string gitconfig;          // for a HOME in memory
   std::vector<PlacedTree> trees;  // workspace first, then binds
   bool has_workspace = false;
   bool overlay = false;
-  std::string overlay_upper;  // host directory with upper/ and work/; empty: in memory
+  bool overlay_handed_over = false;  // the launcher gets a descriptor of the memory that it is in
+  std::string overlay_upper;         // host directory with upper/ and work/; empty: in memory
   int overlay_upper_tree = -1;
   std::vector<ProtectedPath> protected_paths;
   std::vector<std::string> mount_directories;  // to be made for targets, outermost first

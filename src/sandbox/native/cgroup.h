@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/profile.h"
+#include "sys/fd.h"
 
 namespace cordon::sandbox::native {
 
@@ -25,8 +26,10 @@ struct CgroupReading {
 class Cgroup {
  public:
   virtual ~Cgroup() = default;
-  virtual Result<void> attach(int pid) = 0;
-  /// Version 2: a descriptor for clone3 to be born into; −1: attach later.
+  /// Version 1: whoever writes 0 to each of these is in it. (To move another process the kernel waits for all
+  /// processors, 7 ms; moving oneself costs nothing.)
+  virtual Result<std::vector<sys::Fd>> doors() const { return std::vector<sys::Fd>(); }
+  /// Version 2: a descriptor for clone3 to be born into; −1: by its doors.
   virtual int birth_descriptor() const { return -1; }
   /// Tells by `oom_events` (of poll) that the group may have run out of memory, until acknowledged; −1 without.
   virtual int oom_descriptor() const { return -1; }
@@ -44,7 +47,7 @@ class Cgroups {
  public:
   virtual ~Cgroups() = default;
   virtual Result<std::unique_ptr<Cgroup>> create(const Limits& limits) = 0;
-  /// Whether a process is born into its group (v2); else it is attached once it exists.
+  /// Whether a process is born into its group (v2); else it goes in by itself.
   virtual bool born_into() const = 0;
   /// What cannot be limited, each a phrase for a person.
   virtual std::vector<std::string> missing() const = 0;

@@ -13,6 +13,7 @@
 #include <ctime>
 #include <fstream>
 #include <map>
+#include <mutex>
 
 #include "sandbox/native/cgroup.h"
 #include "sys/fd.h"
@@ -23,29 +24,41 @@ namespace {
 
 constexpr const char* wanted[] = {"memory", "pids", "cpu", "cpuacct"};
 
+using Groups = std::map<std::string, std::string>;  // by controller: a directory
+
+void remove_groups(Groups& groups) {
+  std::erase_if(groups, [](const auto& item) { return ::rmdir(item.second.c_str()) == 0 || errno == ENOENT; });
+}
+
 class CgroupV1 : public Cgroup {
  public:
   ~CgroupV1() override { remove(); }
 
-  Result<void> make(const std::map<std::string, std::string>& parents, const Limits& limits) {
+  /// Where `trial` has a group, that one is used.
+  Result<void> make(const Groups& parents, const Limits& limits, Groups trial) {
     const std::string name = new_group_name();
     for (const auto& [controller, parent] : parents) {
       if (controller == "cpu" && limits.cpus <= 0) continue;
       // A throttled pid 1 may be too slow to count for us.
       if (controller == "cpuacct" && limits.cpu_ms == 0 && limits.cpus <= 0) continue;
-      const std::string path = parent + "/" + name;
+      const std::string path = trial.contains(controller) ? trial[controller] : parent + "/" + name;
+      trial.erase(controller);
       if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
         return fail(Fault::unavailable, "mkdir {}: {}", path, std::strerror(errno));
       }
       paths_[controller] = path;
     }
+    remove_groups(trial);
     return set(limits);
   }
 
-  Result<void> attach(int pid) override {
-    const std::string text = std::to_string(pid);
-    for (const auto& [controller, path] : paths_) CHECK_OK(write_control(path + "/cgroup.procs", text));
-    return {};
+  Result<std::vector<sys::Fd>> doors() const override {
+    std::vector<sys::Fd> opened;
+    for (const auto& [controller, path] : paths_) {
+      opened.emplace_back(::open((path + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
+      if (opened.back().get() < 0) return fail(Fault::unavailable, "open {}/tasks: {}", path, std::strerror(errno));
+    }
+    return opened;
   }
 
   int oom_descriptor() const override { return oom_event_.get(); }
@@ -85,7 +98,7 @@ class CgroupV1 : public Cgroup {
   }
 
   bool remove() override {
-    std::erase_if(paths_, [](const auto& item) { return ::rmdir(item.second.c_str()) == 0 || errno == ENOENT; });
+    remove_groups(paths_);
     return paths_.empty();
   }
 
@@ -143,18 +156,24 @@ class CgroupV1 : public Cgroup {
     }
   }
 
-  std::map<std::string, std::string> paths_;  // by controller
+  Groups paths_;
   sys::Fd oom_event_{-1};
   sys::Fd oom_control_{-1};
 };
 
 class CgroupsV1 : public Cgroups {
  public:
-  explicit CgroupsV1(std::map<std::string, std::string> parents) : parents_(std::move(parents)) {}
+  CgroupsV1(Groups parents, Groups trial) : parents_(std::move(parents)), trial_(std::move(trial)) {}
+  ~CgroupsV1() override { remove_groups(trial_); }
 
   Result<std::unique_ptr<Cgroup>> create(const Limits& limits) override {
+    Groups trial;
+    {
+      std::lock_guard guard(lock_);
+      std::swap(trial, trial_);
+    }
     auto group = std::make_unique<CgroupV1>();
-    CHECK_OK(group->make(parents_, limits));
+    CHECK_OK(group->make(parents_, limits, std::move(trial)));
     return group;
   }
 
@@ -169,33 +188,41 @@ class CgroupsV1 : public Cgroups {
   bool limits_processes() const override { return parents_.contains("pids"); }
 
  private:
-  std::map<std::string, std::string> parents_;  // by controller: our own group
+  Groups parents_;  // our own groups
+  std::mutex lock_;
+  Groups trial_;  // made to know whether they can be; the first run takes them
 };
 
-/// A real group with a real process in it: that the directory can be made says little.
-bool usable(const std::string& parent) {
-  const std::string path = parent + "/" + new_group_name();
-  if (::mkdir(path.c_str(), 0755) != 0) return false;
-  const bool writable = ::access((path + "/cgroup.procs").c_str(), W_OK) == 0;
+/// A group that a process can enter, or nothing: that the parent looks writable says little.
+std::optional<std::string> trial_group(const std::string& parent, const std::string& name) {
+  const std::string path = parent + "/" + name;
+  if (::mkdir(path.c_str(), 0755) != 0) return std::nullopt;
+  if (::access((path + "/tasks").c_str(), W_OK) == 0) return path;
   ::rmdir(path.c_str());
-  return writable;
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::unique_ptr<Cgroups> find_cgroups_v1() {
-  std::map<std::string, std::string> parents;
+  Groups parents;
+  Groups trial;
+  const std::string name = new_group_name();
   for (const Hierarchy& hierarchy : own_hierarchies()) {
     if (hierarchy.version != 1) continue;
     for (const char* controller : wanted) {
       const bool holds = std::ranges::find(hierarchy.controllers, controller) != hierarchy.controllers.end();
       if (!holds || parents.contains(controller)) continue;
       sweep_groups(hierarchy.own_group);
-      if (usable(hierarchy.own_group)) parents[controller] = hierarchy.own_group;
+      auto group = trial_group(hierarchy.own_group, name);
+      if (!group) continue;
+      parents[controller] = hierarchy.own_group;
+      trial[controller] = *group;
     }
   }
-  if (!parents.contains("memory") && !parents.contains("pids")) return nullptr;
-  return std::make_unique<CgroupsV1>(std::move(parents));
+  auto found = std::make_unique<CgroupsV1>(std::move(parents), std::move(trial));
+  if (!found->limits_memory() && !found->limits_processes()) return nullptr;
+  return found;
 }
 
 }  // namespace cordon::sandbox::native

@@ -33,7 +33,6 @@ class CgroupV2 : public Cgroup {
       : path_(std::move(path)), directory_(std::move(directory)), memory_events_(std::move(events)) {}
   ~CgroupV2() override { remove(); }
 
-  Result<void> attach(int) override { return {}; }
   int birth_descriptor() const override { return directory_.get(); }
   int oom_descriptor() const override { return memory_events_.get(); }
   // Such a file is always readable; a change shows as POLLPRI, until it is read again.

@@ -45,6 +45,11 @@ bool absolute(const std::string& path) {
   return path.size() > 1 && path.front() == '/' && path.find("/../") == std::string::npos;
 }
 
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 class Drafter {
  public:
   Drafter(const Profile& profile, const Machine& machine, const Ladder& ladder)
@@ -110,13 +115,18 @@ class Drafter {
     plan_.scratch_options = "mode=0755";
     if (limits.disk_bytes) plan_.scratch_options += fmt::format(",size={}", limits.disk_bytes);
     if (limits.inodes) plan_.scratch_options += fmt::format(",nr_inodes={}", limits.inodes);
-    if (profile_.session.path.empty()) {
+    // A session that has no files yet gets none for the sake of a throwaway view of them.
+    const bool nothing_there = profile_.session.throwaway && (!is_directory(profile_.session.path + "/home") ||
+                                                              !is_directory(profile_.session.path + "/tmp"));
+    plan_.session_throwaway = profile_.session.throwaway;
+    if (profile_.session.path.empty() || nothing_there) {
       plan_.gitconfig = gitconfig_for(profile_.session, profile_.workspace.path);
       return {};
     }
     // Level L4 started by root: the one it becomes has no way to directories that are root's own.
     if (!plan_.ladder.namespaces && plan_.started_by_root) return {};
-    auto directories = TRY(prepare_session(profile_.session, profile_.workspace.path));
+    SessionDirectories directories{profile_.session.path + "/home", profile_.session.path + "/tmp"};
+    if (!plan_.session_throwaway) directories = TRY(prepare_session(profile_.session, profile_.workspace.path));
     plan_.home_source = without_slash(directories.home);
     plan_.tmp_source = without_slash(directories.temporary);
     if (!plan_.ladder.namespaces) {
@@ -145,6 +155,7 @@ class Drafter {
     plan_.trees.push_back(std::move(tree));
     plan_.has_workspace = true;
     plan_.overlay = workspace.access == WorkspaceAccess::overlay;
+    plan_.overlay_handed_over = plan_.overlay && workspace.handed_over;
     if (plan_.overlay && !workspace.upper.empty()) {
       CHECK_OK(prepare_layers(workspace.upper));
       plan_.overlay_upper = without_slash(workspace.upper);
@@ -153,6 +164,8 @@ class Drafter {
     if (workspace.access == WorkspaceAccess::rw && !plan_.weakened.protected_paths()) {
       draft_->placeholders.emplace(TRY(PlaceholderHold::take(workspace, machine_.state_directory)));
       plan_.protected_paths = draft_->placeholders->paths();
+    } else if (workspace.access == WorkspaceAccess::overlay) {
+      plan_.protected_paths = TRY(protected_in_overlay(workspace));
     } else if (!workspace.hidden_paths.empty()) {
       Workspace hidden_only = workspace;
       hidden_only.protected_paths.clear();
@@ -192,20 +205,10 @@ class Drafter {
   void add_limits() {
     const Limits& limits = profile_.limits;
     auto add = [&](int resource, std::uint64_t value) { plan_.limits.push_back({resource, value, value}); };
-    add(RLIMIT_CORE, 0);
+    plan_.limits = resource_limits(limits);
     // Counted for this user in this user namespace: pid 1 is one of them.
     // Where a control group counts as well, it is to be the one that says no: it tells how often it did.
     if (limits.pids) add(RLIMIT_NPROC, machine_.processes_in_cgroup ? limits.pids * 2 + 64 : limits.pids + 1);
-    if (limits.file_bytes) add(RLIMIT_FSIZE, limits.file_bytes);
-    if (limits.open_files) add(RLIMIT_NOFILE, limits.open_files);
-    // Of one process; the whole tree's sum is watched. First a signal that has its own number, then the end.
-    const std::uint64_t cpu_seconds = (limits.cpu_ms + 999) / 1000 + 1;
-    if (limits.cpu_ms) plan_.limits.push_back({RLIMIT_CPU, cpu_seconds, cpu_seconds + 1});
-    add(RLIMIT_MEMLOCK, 8ULL << 20);
-    add(RLIMIT_MSGQUEUE, 819200);
-    add(RLIMIT_SIGPENDING, 4096);
-    add(RLIMIT_NICE, 0);
-    add(RLIMIT_RTPRIO, 0);
   }
 
   void add_filter() {
@@ -222,6 +225,23 @@ class Drafter {
 };
 
 }  // namespace
+
+std::vector<ResourceLimit> resource_limits(const Limits& limits) {
+  std::vector<ResourceLimit> list;
+  auto add = [&](int resource, std::uint64_t value) { list.push_back({resource, value, value}); };
+  add(RLIMIT_CORE, 0);
+  if (limits.file_bytes) add(RLIMIT_FSIZE, limits.file_bytes);
+  if (limits.open_files) add(RLIMIT_NOFILE, limits.open_files);
+  // Of one process; the whole tree's sum is watched. First a signal that has its own number, then the end.
+  const std::uint64_t cpu_seconds = (limits.cpu_ms + 999) / 1000 + 1;
+  if (limits.cpu_ms) list.push_back({RLIMIT_CPU, cpu_seconds, cpu_seconds + 1});
+  add(RLIMIT_MEMLOCK, 8ULL << 20);
+  add(RLIMIT_MSGQUEUE, 819200);
+  add(RLIMIT_SIGPENDING, 4096);
+  add(RLIMIT_NICE, 0);
+  add(RLIMIT_RTPRIO, 0);
+  return list;
+}
 
 std::vector<std::string> environment_of(const Profile& profile, const std::string& home, const std::string& temporary) {
   std::vector<std::pair<std::string, std::string>> variables = {
@@ -251,15 +271,16 @@ Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const 
   return Drafter(profile, machine, ladder).draft();
 }
 
-void draft_command(const Profile& profile, const Machine& machine, Draft& draft) {
+std::vector<std::string> arguments_of(const Profile& profile) {
   const Program& program = profile.program;
-  draft.arguments.clear();
-  if (program.shell_text) {
-    draft.arguments = {"bash", "--norc", "--noprofile", "-c", *program.shell_text};
-    draft.arguments.insert(draft.arguments.end(), program.argv.begin(), program.argv.end());
-  } else {
-    draft.arguments = program.argv;
-  }
+  if (!program.shell_text) return program.argv;
+  std::vector<std::string> arguments = {"bash", "--norc", "--noprofile", "-c", *program.shell_text};
+  arguments.insert(arguments.end(), program.argv.begin(), program.argv.end());
+  return arguments;
+}
+
+void draft_command(const Profile& profile, const Machine& machine, Draft& draft) {
+  draft.arguments = arguments_of(profile);
   const bool own_root = draft.blueprint.ladder.namespaces;
   const std::string own_home = draft.blueprint.home_alias.empty() ? home_directory : draft.blueprint.home_alias;
   const std::string home = own_root ? own_home : "/" + draft.blueprint.home_source;

@@ -39,6 +39,11 @@ Result<std::unique_ptr<Draft>> draft_surroundings(const Profile& profile, const 
 /// The command's own part.
 void draft_command(const Profile& profile, const Machine& machine, Draft& draft);
 
+/// Of each process, but for how many there may be: who counts them differs.
+std::vector<ResourceLimit> resource_limits(const Limits& limits);
+
+/// What is executed: the argv as it is, or bash with the text.
+std::vector<std::string> arguments_of(const Profile& profile);
 /// The short list of variables, then the profile's own; without those that make bash or the loader do something else.
 std::vector<std::string> environment_of(const Profile& profile, const std::string& home, const std::string& temporary);
 

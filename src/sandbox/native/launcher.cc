@@ -231,6 +231,7 @@ Result<void> Launched::wait_until_ready(const Blueprint& plan, LaunchTrouble& tr
     const auto kind = static_cast<std::uint32_t>(message->report.kind);
     if (kind == static_cast<std::uint32_t>(PassedFd::terminal)) terminal = std::move(message->descriptor);
     if (kind == static_cast<std::uint32_t>(PassedFd::listener)) listener = std::move(message->descriptor);
+    if (kind == static_cast<std::uint32_t>(PassedFd::memory)) memory = std::move(message->descriptor);
     if (kind == static_cast<std::uint32_t>(PassedFd::proxy)) proxy = std::move(message->descriptor);
     if (kind == static_cast<std::uint32_t>(PassedFd::network)) network = std::move(message->descriptor);
   }
@@ -250,6 +251,37 @@ Result<void> Launched::send_orders(const std::string& orders) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(Fault::internal, "send orders to the sandbox: {}", std::strerror(errno));
     sent += static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+Result<void> Launched::send_doors(const std::vector<sys::Fd>& doors) {
+  if (doors.empty()) return {};
+  if (doors.size() > most_doors) return fail(Fault::internal, "{} control groups", doors.size());
+  Orders orders{};
+  orders.magic = orders_magic;
+  orders.flags = order_enter;
+  iovec bytes{&orders, sizeof orders};
+  alignas(cmsghdr) char space[CMSG_SPACE(most_doors * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = CMSG_SPACE(doors.size() * sizeof(int));
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(doors.size() * sizeof(int));
+  for (std::size_t i = 0; i < doors.size(); ++i) {
+    const int door = doors[i].get();
+    std::memcpy(CMSG_DATA(header) + i * sizeof(int), &door, sizeof door);
+  }
+  ssize_t sent;
+  do {
+    sent = ::sendmsg(control->get(), &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent != static_cast<ssize_t>(sizeof orders)) {
+    return fail(Fault::internal, "send the control groups to the sandbox: {}", std::strerror(errno));
   }
   return {};
 }
@@ -288,15 +320,16 @@ bool Launched::reap(std::chrono::milliseconds patience) {
   return true;
 }
 
-std::string encode_orders(const Profile& profile, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& environment, const std::string& cwd, std::uint32_t flags) {
+std::string encode_orders(const Profile& profile, const Command& command) {
+  const std::vector<std::string>& arguments = command.arguments;
+  const std::vector<std::string>& environment = command.environment;
   std::string strings;
   auto add = [&](const std::string& text) {
     // A NUL would end the string for the program anyway: whatever follows must not become another argument.
     strings.append(text.c_str());
     strings.push_back('\0');
   };
-  add(cwd);
+  add(command.cwd);
   add(profile.program.shell_text ? "/bin/bash" : arguments.front());
   std::string search = "/usr/local/bin:/usr/bin:/bin";
   for (const std::string& variable : environment) {
@@ -305,13 +338,15 @@ std::string encode_orders(const Profile& profile, const std::vector<std::string>
   add(search);
   for (const std::string& argument : arguments) add(argument);
   for (const std::string& variable : environment) add(variable);
+  for (const std::string& place : command.places) add(place);
 
   Orders orders{};
   orders.magic = orders_magic;
-  orders.flags = flags;
+  orders.flags = command.flags;
   orders.bytes = static_cast<std::uint32_t>(strings.size());
   orders.arguments = static_cast<std::uint32_t>(arguments.size());
   orders.variables = static_cast<std::uint32_t>(environment.size());
+  orders.places = static_cast<std::uint32_t>(command.places.size());
   if (profile.program.expected) {
     const FileIdentity& expected = *profile.program.expected;
     orders.flags |= order_compare;

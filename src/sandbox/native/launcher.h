@@ -44,12 +44,14 @@ class Launched {
   std::optional<sys::Fd> control;
   std::optional<sys::Fd> terminal;  // the master of its pty
   std::optional<sys::Fd> listener;  // for refused calls
+  std::optional<sys::Fd> memory;    // in which an overlay keeps what the run changed
   std::optional<sys::Fd> proxy;     // listens on its loopback for the network proxy
   std::optional<sys::Fd> network;   // its network namespace, where ports of it are published
   Pipes pipes;
   ChildNotes notes;
   bool ours_to_reap = true;       // false: a zygote's child
   bool own_pid_namespace = true;  // its end is the end of all
+  bool streams_lag = false;       // a container's: carried by somebody else, who closes them once pid 1 is gone
   std::uint64_t cpu_us = 0;       // of all that were in it; known after reap
   std::uint64_t peak_rss_bytes = 0;
 
@@ -57,6 +59,8 @@ class Launched {
   Result<std::optional<PidOneMessage>> receive();
   /// Waits until pid 1 is ready for orders.
   Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
+  /// Pid 1 goes through them before it takes orders.
+  Result<void> send_doors(const std::vector<sys::Fd>& doors);
   Result<void> send_orders(const std::string& orders);
   /// Asks pid 1 to end everybody and to report what they used.
   void ask_to_end();
@@ -80,8 +84,16 @@ struct LaunchRequest {
 /// Returns as soon as the child exists; until it is ready, blueprint and result stay where they are.
 Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTrouble& trouble);
 
+/// What one program is started with.
+struct Command {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::string cwd;
+  std::vector<std::string> places;  // see orders.h
+  std::uint32_t flags = 0;
+};
+
 /// The message that starts the program.
-std::string encode_orders(const Profile& profile, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& environment, const std::string& cwd, std::uint32_t flags);
+std::string encode_orders(const Profile& profile, const Command& command);
 
 }  // namespace cordon::sandbox::native

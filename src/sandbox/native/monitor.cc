@@ -22,6 +22,7 @@ constexpr std::uint64_t refused_forks_of_a_bomb = 64;
 constexpr int crowded_checks_of_a_bomb = 10;
 constexpr std::size_t chunk = 65536;
 constexpr auto patience_with_pid1 = std::chrono::milliseconds(60);
+constexpr auto patience_with_streams = std::chrono::milliseconds(15'000);
 
 std::vector<std::string> watched_directories(const Profile& profile) {
   std::vector<std::string> directories;
@@ -68,6 +69,11 @@ Error failure_of(const Report& report, const Profile& profile) {
       return {Fault::conflict, fmt::format("{} is not the file that was planned: it changed since", program)};
     case FailedAt::exec:
       return {Fault::invalid_input, fmt::format("{}: cannot be executed: {}", program, reason)};
+    case FailedAt::control_group:
+      return {Fault::unavailable,
+              fmt::format("the sandbox cannot enter its control groups: {}", std::strerror(report.error))};
+    case FailedAt::place_differs:
+      return {Fault::conflict, "what is mounted in the sandbox is not what was planned: a path changed meanwhile"};
     case FailedAt::fork:
       return {Fault::unavailable, fmt::format("no process could be started in the sandbox: {}", reason)};
   }
@@ -148,6 +154,22 @@ void Monitor::drain() {
   if (launched_.terminal) {
     while (read_some(*launched_.terminal, Stream::out)) {
     }
+  }
+}
+
+/// What the program wrote is still on its way through a runtime or an engine, which passes on the end of it when the
+/// container has ended; and that waits for us.
+void Monitor::let_go_and_drain() {
+  launched_.control.reset();
+  launched_.pipes.input.reset();
+  while (launched_.pipes.output || launched_.pipes.error) {
+    pollfd wanted[2] = {{launched_.pipes.output ? launched_.pipes.output->get() : -1, POLLIN, 0},
+                        {launched_.pipes.error ? launched_.pipes.error->get() : -1, POLLIN, 0}};
+    const int ready = ::poll(wanted, 2, static_cast<int>(patience_with_streams.count()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return;
+    if (wanted[0].revents != 0) read_stream(launched_.pipes.output, Stream::out);
+    if (wanted[1].revents != 0) read_stream(launched_.pipes.error, Stream::err);
   }
 }
 
@@ -243,6 +265,7 @@ void Monitor::check_disk_and_memory(const CgroupReading& reading) {
   const bool need_count = limits.pids && !reading.processes_peak;
   const bool need_cpu = limits.cpu_ms && !reading.cpu_us;
   if (!need_memory && !need_count && !need_cpu) return;
+  if (launched_.pid <= 0) return;  // an engine's, somewhere else
   const auto processes = process_tree(launched_.pid);
   if (need_cpu && cpu_ms(processes) >= limits.cpu_ms) {
     end_because(Why::timeout, fmt::format("used more than {} ms of processor time (limit: CPU)", limits.cpu_ms));
@@ -345,8 +368,12 @@ void Monitor::watch(RunReport& report) {
   // Pid 1 ended everybody before it said so. If it could not say so, nobody may be left either.
   if (!ended_ && !broken_) end_by_force();
   if (killed_) launched_.reap(std::chrono::seconds(5));
-  drain();
   const CgroupReading reading = cgroup_ ? cgroup_->read() : CgroupReading{};
+  if (launched_.streams_lag) {
+    let_go_and_drain();
+  } else {
+    drain();
+  }
   report.outcome = outcome_of(reading);
   // What auto-reaped children used is known to a control group alone.
   const std::uint64_t collected = ended_ ? ended_->cpu_us : launched_.cpu_us;

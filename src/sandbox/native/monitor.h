@@ -35,6 +35,7 @@ class Monitor {
   void read_stream(std::optional<sys::Fd>& fd, Stream stream);
   bool read_some(const sys::Fd& fd, Stream stream);
   void drain();
+  void let_go_and_drain();
   void feed_input();
   void check_limits(Clock::time_point now);
   void check_disk_and_memory(const CgroupReading& reading);

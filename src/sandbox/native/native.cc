@@ -140,6 +140,10 @@ Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& sto
   return {};
 }
 
+void NativeSandbox::keep_ready_what_is_used(std::size_t count) {
+  if (state_->slots) state_->slots->keep_what_is_used(count);
+}
+
 void NativeSandbox::wait_until_warm() {
   if (state_->slots) state_->slots->wait_until_full();
 }
@@ -154,14 +158,14 @@ Result<void> NativeSandbox::State::permit(const Profile& profile, Isolation& iso
 Result<void> NativeSandbox::State::attach(const Profile& profile, Slot& slot) {
   if (cgroups && !slot.cgroup) slot.cgroup = TRY(cgroups->create(profile.limits));
   if (!slot.cgroup) return {};
-  return slot.cgroup->attach(slot.launched->pid);
+  return slot.launched->send_doors(TRY(slot.cgroup->doors()));
 }
 
 Result<void> NativeSandbox::State::send_orders(const Profile& profile, Slot& slot) {
   Draft& draft = *slot.draft;
   draft_command(profile, machine, draft);
   return slot.launched->send_orders(
-      encode_orders(profile, draft.arguments, draft.environment, draft.cwd, draft.order_flags));
+      encode_orders(profile, {draft.arguments, draft.environment, draft.cwd, {}, draft.order_flags}));
 }
 
 /// One attempt. Into its control groups first, then the orders: nothing of the program runs outside of them.
@@ -250,6 +254,7 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   Monitor(profile, *slot->launched, slot->cgroup.get(), streams, std::move(stop)).watch(report);
   if (keeper) report.contacts = keeper->finish();
   if (violations) report.violations = violations->finish(remembered.text());
+  if (slot->launched->memory) io.left(std::move(*slot->launched->memory));
   if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
   collector.take(std::move(slot->launched), std::move(slot->cgroup));
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);

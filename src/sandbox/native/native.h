@@ -34,6 +34,9 @@ class NativeSandbox : public Sandbox {
   /// slot that is already isolated. Returns when everything is in stock; what is used is replaced in the background.
   /// May be called for several profiles, but not while another call or a run is under way.
   Result<void> warm_up(const Profile& profile, const WarmStock& stock);
+  /// After warm_up: for every kind of profile that is run from now on and whose program can be started ahead, so many
+  /// are kept ready. The kind that was not used for longest gives way to a new one.
+  void keep_ready_what_is_used(std::size_t count);
   /// Waits until what was used is replaced.
   void wait_until_warm();
 

@@ -8,7 +8,7 @@
 
 namespace cordon::sandbox::native {
 
-enum class PassedFd : std::uint32_t { terminal = 100, listener = 101, proxy = 102, network = 103 };
+enum class PassedFd : std::uint32_t { terminal = 100, listener, memory, proxy, network };
 
 /// In the child.
 inline long send_descriptor(int control, PassedFd what, int descriptor) {

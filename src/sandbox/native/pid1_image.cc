@@ -21,4 +21,8 @@ namespace cordon::sandbox::native {
 
 Result<sys::Fd> make_pid1_image() { return sys::memory_program("cordon-pid1", {cordon_pid1_begin, cordon_pid1_end}); }
 
+std::string_view pid1_program() {
+  return {cordon_pid1_begin, static_cast<std::size_t>(cordon_pid1_end - cordon_pid1_begin)};
+}
+
 }  // namespace cordon::sandbox::native

@@ -1,6 +1,6 @@
 // Protected paths of a workspace: what is there is mounted read-only; what is not there yet is held by an empty
-// placeholder, because a mount needs something to stand on. Each is written to a journal before it is made and swept by
-// the last run that holds it, or by the next start if that run was killed.
+// placeholder, because a mount needs something to stand on. Each is swept by the last run that holds it, or by the next
+// start if that run was killed (placeholder_journal.h).
 #pragma once
 
 #include <optional>
@@ -27,6 +27,9 @@ class PlaceholderHold {
 
   const std::vector<ProtectedPath>& paths() const { return paths_; }
 
+  /// What it holds stays held while that process lives (`sys::liveness_of`): a container that is kept.
+  Result<void> also_for(const std::string& mark) const;
+
   /// After the run: sweeps what nobody else holds, and moves away what appeared where nothing may.
   std::vector<Quarantined> release();
 
@@ -39,9 +42,13 @@ class PlaceholderHold {
   std::string workspace_;
   std::string state_directory_;
   std::vector<ProtectedPath> paths_;
-  std::vector<std::string> held_;  // journal directories
+  std::string held_as_;  // in the journal; empty: nothing is held
   std::vector<Watched> watched_;
 };
+
+/// The same for an overlay of the workspace, where nothing is made on the host: what is missing is made by the sandbox
+/// in its own upper layer. What cannot be covered (a link, a path whose directory is missing) is left out.
+Result<std::vector<ProtectedPath>> protected_in_overlay(const Workspace& workspace);
 
 /// Sweeps what runs that were killed left behind. Called at start.
 void sweep_placeholders(const std::string& state_directory);

@@ -33,6 +33,16 @@ bool cover(Child& child, int workspace, const char* path, const char* source, st
   return covered;
 }
 
+/// Only in an overlay: the host's workspace never sees it.
+bool make_missing(Child& child, int workspace, const ProtectedPath& item) {
+  const char* path = item.path.c_str();
+  if (item.directory) return child.ok(raw::mkdir(workspace, path, 0755), "mkdir", path);
+  long made = raw::open(workspace, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (!child.ok(made, "create", path)) return false;
+  raw::close(made);
+  return true;
+}
+
 }  // namespace
 
 bool mount_protected_paths(Child& child, const char* workspace) {
@@ -41,7 +51,7 @@ bool mount_protected_paths(Child& child, const char* workspace) {
     long root = raw::open(AT_FDCWD, workspace, O_PATH | O_DIRECTORY);
     if (!child.ok(root, "open", workspace)) return false;
     const int base = static_cast<int>(root);
-    bool held = true;
+    bool held = !item.missing || make_missing(child, base, item);
     for (const std::string& ancestor : item.ancestors) held = held && cover(child, base, ancestor.c_str(), nullptr, 0);
     const char* source = !item.hidden ? nullptr : item.directory ? "/.lower" : "/.empty";
     held = held && cover(child, base, item.path.c_str(), source, guarded_read_only);

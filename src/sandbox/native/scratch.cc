@@ -1,5 +1,7 @@
 #include "sandbox/native/scratch.h"
 
+#include <sys/mount.h>
+
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
 #include "sandbox/native/workspace.h"
@@ -31,13 +33,38 @@ bool make_directories(Child& child) {
          (!child.plan.skeleton_ready || make(for_shared_root));
 }
 
-bool place_session_directory(Child& child, const std::string& source, int prepared, const char* target) {
-  if (prepared >= 0) return attach(child, prepared, target, guarded);
+struct SessionPlace {
+  const std::string* source;
+  int prepared;
+  const char* target;
+  const char* lower;  // where its layers are, if it is a throwaway view
+  const char* work;
+  const char* options;
+};
+
+bool place_session_directory(Child& child, const std::string& source, int prepared, const char* target,
+                             std::uint64_t attributes) {
+  if (prepared >= 0) return attach(child, prepared, target, attributes);
   long directory = open_resolved(child, source.c_str());
   if (!child.ok(directory, "open session directory", source.c_str())) return false;
-  bool bound = bind(child, static_cast<int>(directory), "", target, guarded);
+  bool bound = bind(child, static_cast<int>(directory), "", target, attributes);
   raw::close(directory);
   return bound;
+}
+
+/// The lower layer is attached where the upper one is made, in the memory that goes with the run.
+bool cover_with_memory(Child& child, const SessionPlace& place) {
+  for (const char* directory : {place.lower, place.work}) {
+    if (!child.ok(raw::mkdir(AT_FDCWD, directory, 0755), "mkdir", directory)) return false;
+  }
+  if (!place_session_directory(child, *place.source, place.prepared, place.lower, guarded_read_only)) return false;
+  return child.ok(raw::mount("overlay", place.target, "overlay", MS_NOSUID | MS_NODEV, place.options), "mount overlay",
+                  place.target);
+}
+
+bool place_session_directory(Child& child, const SessionPlace& place) {
+  if (child.plan.session_throwaway) return cover_with_memory(child, place);
+  return place_session_directory(child, *place.source, place.prepared, place.target, guarded);
 }
 
 bool write_gitconfig(Child& child) {
@@ -51,7 +78,10 @@ bool write_gitconfig(Child& child) {
 
 bool place_home(Child& child) {
   if (!child.plan.home_source.empty()) {
-    return place_session_directory(child, child.plan.home_source, child.plan.home_tree, home_directory);
+    return place_session_directory(child, {&child.plan.home_source, child.plan.home_tree, home_directory,
+                                           "/.host/proc/home-lower", "/.host/proc/home-work",
+                                           "userxattr,lowerdir=/.host/proc/home-lower,upperdir=/.host/proc/home,"
+                                           "workdir=/.host/proc/home-work"});
   }
   return write_gitconfig(child) && bind(child, AT_FDCWD, "/.host/proc/home", home_directory, 0);
 }
@@ -74,7 +104,10 @@ bool place_scratch(Child& child) {
   if (!bind(child, AT_FDCWD, "/.host/proc/shm", "/dev/shm", guarded | raw::mount_no_exec)) return false;
   if (child.plan.tmp_source.empty()) {
     if (!bind(child, AT_FDCWD, "/.host/proc/tmp", "/tmp", 0)) return false;
-  } else if (!place_session_directory(child, child.plan.tmp_source, child.plan.tmp_tree, "/tmp")) {
+  } else if (!place_session_directory(child, {&child.plan.tmp_source, child.plan.tmp_tree, "/tmp",
+                                              "/.host/proc/tmp-lower", "/.host/proc/tmp-work",
+                                              "userxattr,lowerdir=/.host/proc/tmp-lower,upperdir=/.host/proc/tmp,"
+                                              "workdir=/.host/proc/tmp-work"})) {
     return false;
   }
   return place_home(child) && alias_home(child);

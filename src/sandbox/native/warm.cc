@@ -7,7 +7,8 @@
 namespace cordon::sandbox::native {
 
 std::optional<std::string> slot_key(const Profile& profile) {
-  if (profile.tty || profile.workspace.access == WorkspaceAccess::overlay) return std::nullopt;
+  if (profile.tty || profile.session.throwaway || profile.workspace.access == WorkspaceAccess::overlay)
+    return std::nullopt;
   if (!profile.workspace.protected_paths.empty() || !profile.workspace.hidden_paths.empty()) return std::nullopt;
   const Limits& limits = profile.limits;
   Json key = {profile.workspace.path,
@@ -42,6 +43,17 @@ std::optional<std::string> slot_key(const Profile& profile) {
   return key.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+namespace {
+
+/// One whose program was started ahead is asked to end; the other waits for orders that will not come.
+void discard(Slot& slot) {
+  slot.launched->ask_to_end();
+  slot.launched->control.reset();
+  slot.launched->reap(std::chrono::seconds(5));
+}
+
+}  // namespace
+
 WarmSlots::WarmSlots(Make make, std::function<void()> restock) : make_(std::move(make)), restock_(std::move(restock)) {
   sigset_t all;
   sigset_t before;
@@ -59,11 +71,9 @@ WarmSlots::~WarmSlots() {
   wake_.notify_one();
   thread_.join();
   for (auto& [key, shelf] : shelves_) {
-    for (Slot& slot : shelf.slots) {
-      slot.launched->control.reset();  // no orders will come: it ends by itself
-      slot.launched->reap(std::chrono::seconds(5));
-    }
+    for (Slot& slot : shelf.slots) discard(slot);
   }
+  for (Slot& slot : discarded_) discard(slot);
 }
 
 Result<void> WarmSlots::keep(const Profile& profile, std::size_t count) {
@@ -81,12 +91,46 @@ Result<void> WarmSlots::keep(const Profile& profile, std::size_t count) {
   return {};
 }
 
+void WarmSlots::keep_what_is_used(std::size_t count) {
+  std::lock_guard guard(lock_);
+  keep_used_ = count;
+}
+
+void WarmSlots::learn(const std::string& key, const Profile& profile) {
+  constexpr std::size_t most_kinds = 8;
+  std::size_t kinds = 0;
+  auto oldest = shelves_.end();
+  for (auto shelf = shelves_.begin(); shelf != shelves_.end(); ++shelf) {
+    if (!shelf->second.used || shelf->second.wanted == 0) continue;
+    ++kinds;
+    if (oldest == shelves_.end() || shelf->second.last_use < oldest->second.last_use) oldest = shelf;
+  }
+  if (kinds >= most_kinds) {
+    // The shelf stays, empty: the thread may be filling it.
+    oldest->second.wanted = 0;
+    for (Slot& slot : oldest->second.slots) discarded_.push_back(std::move(slot));
+    oldest->second.slots.clear();
+  }
+  Shelf& shelf = shelves_[key];
+  shelf.profile = profile;
+  shelf.wanted = keep_used_;
+  shelf.error.reset();
+  shelf.used = true;
+  shelf.last_use = ++uses_;
+  wake_.notify_one();
+}
+
 std::optional<Slot> WarmSlots::take(const Profile& profile) {
   auto key = slot_key(profile);
   if (!key) return std::nullopt;
   std::lock_guard guard(lock_);
   auto found = shelves_.find(*key);
-  if (found == shelves_.end() || found->second.slots.empty()) return std::nullopt;
+  if (found != shelves_.end()) found->second.last_use = ++uses_;
+  if (found == shelves_.end() || found->second.wanted == 0) {
+    if (keep_used_ > 0 && profile.program.waits_for_input) learn(*key, profile);
+    return std::nullopt;
+  }
+  if (found->second.slots.empty()) return std::nullopt;
   Slot slot = std::move(found->second.slots.front());
   found->second.slots.pop_front();
   wake_.notify_one();
@@ -116,12 +160,15 @@ WarmSlots::Shelf* WarmSlots::shelf_in_need() {
 void WarmSlots::work() {
   std::unique_lock guard(lock_);
   for (;;) {
-    wake_.wait(guard, [this] { return closing_ || nudged_ || shelf_in_need(); });
+    wake_.wait(guard, [this] { return closing_ || nudged_ || !discarded_.empty() || shelf_in_need(); });
     if (closing_) return;
     nudged_ = false;
+    std::deque<Slot> discarded = std::move(discarded_);
+    discarded_.clear();
     Shelf* shelf = shelf_in_need();
     const Profile profile = shelf ? shelf->profile : Profile{};
     guard.unlock();
+    for (Slot& slot : discarded) discard(slot);
     restock_();
     std::optional<Result<Slot>> made;
     if (shelf) made = make_(profile);

@@ -44,6 +44,8 @@ class WarmSlots {
 
   /// Keeps `count` slots for profiles like this one, and returns when they are ready.
   Result<void> keep(const Profile& profile, std::size_t count);
+  /// From now on, taking a profile whose program waits for input makes it one that is kept.
+  void keep_what_is_used(std::size_t count);
   std::optional<Slot> take(const Profile& profile);
   /// Something other than a slot was taken: restock.
   void nudge();
@@ -56,9 +58,12 @@ class WarmSlots {
     std::size_t wanted = 0;
     std::deque<Slot> slots;
     std::optional<Error> error;
+    std::uint64_t last_use = 0;
+    bool used = false;  // there because it was used; may go again
   };
   void work();
   Shelf* shelf_in_need();
+  void learn(const std::string& key, const Profile& profile);
 
   Make make_;
   std::function<void()> restock_;
@@ -66,6 +71,9 @@ class WarmSlots {
   std::condition_variable wake_;
   std::condition_variable filled_;
   std::map<std::string, Shelf> shelves_;
+  std::deque<Slot> discarded_;  // ended by the thread that is their parent
+  std::size_t keep_used_ = 0;
+  std::uint64_t uses_ = 0;
   bool nudged_ = false;
   bool closing_ = false;
   std::thread thread_;

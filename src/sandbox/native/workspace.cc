@@ -6,6 +6,7 @@
 
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
+#include "sandbox/native/passed_fd.h"
 #include "sandbox/native/protected_paths.h"
 #include "sandbox/native/scratch.h"
 
@@ -158,13 +159,27 @@ bool make_mount_points(Child& child) {
          });
 }
 
+namespace {
+
+/// Before the host's files and the memory's own mount point go: the descriptor is then the only way to it.
+bool hand_over_memory(Child& child) {
+  if (!child.plan.overlay_handed_over) return true;
+  long memory = raw::open(AT_FDCWD, scratch_root, O_RDONLY | O_DIRECTORY);
+  if (!child.ok(memory, "open", scratch_root)) return false;
+  long sent = send_descriptor(child.plan.control, PassedFd::memory, static_cast<int>(memory));
+  raw::close(memory);
+  return child.ok(sent, "hand over the overlay's memory");
+}
+
+}  // namespace
+
 bool place_trees(Child& child) {
   bool is_workspace = child.plan.has_workspace;
   for (const PlacedTree& tree : child.plan.trees) {
     if (!place_tree(child, tree, is_workspace)) return false;
     is_workspace = false;
   }
-  return true;
+  return hand_over_memory(child);
 }
 
 }  // namespace cordon::sandbox::native

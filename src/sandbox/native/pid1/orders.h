@@ -15,17 +15,21 @@ enum OrderFlags : std::uint32_t {
   order_stay_dumpable = 1u << 3,  // for tests only (WithoutInitHygiene)
   order_compare_content = 1u << 5,  // the program may be another file with the expected content
   order_out_of_reach = 1u << 4,     // there is no pid namespace: the program must not be able to signal pid 1
+  order_enter = 1u << 7,            // with it come descriptors, at most `most_doors`: write 0 to each; orders follow
+  order_linger = 1u << 6,  // stay after the report until the launcher closes: a container's counters go with it
 };
+constexpr unsigned most_doors = 4;
 
-/// The launcher's only message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
-/// directory, program, search path, every argument, every variable.
+/// The launcher's last message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
+/// directory, program, search path, every argument, every variable, every place. A place is "DEVICE INODE PATH": what
+/// must be found there, or nothing is run.
 struct Orders {
   std::uint32_t magic;
   std::uint32_t flags;
   std::uint32_t bytes;
   std::uint32_t arguments;
   std::uint32_t variables;
-  std::uint32_t reserved;
+  std::uint32_t places;
   std::uint64_t expected_device;
   std::uint64_t expected_inode;
   std::uint64_t expected_size;
@@ -42,7 +46,16 @@ enum class ReportKind : std::uint32_t {
   stopped,    // the launcher closed its end for writing: all were killed and reaped
 };
 
-enum class FailedAt : std::int32_t { orders = 1, working_directory, program_missing, program_differs, exec, fork };
+enum class FailedAt : std::int32_t {
+  orders = 1,
+  working_directory,
+  program_missing,
+  program_differs,
+  exec,
+  fork,
+  control_group,
+  place_differs,
+};
 
 struct Report {
   ReportKind kind;

@@ -4,12 +4,17 @@
 //
 // It waits for orders, starts the program, collects the dead, and when the program ends or the launcher is gone it
 // kills whatever is left.
+//
+// In a container it is a file that the engine starts, `init SOCKET`, and finds its launcher at that socket; `init IDLE
+// LIFE` only keeps a container alive, that many seconds, for the programs that are started in it (container/stage.h).
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "sandbox/native/pid1/orders.h"
@@ -70,6 +75,7 @@ struct Task {
   char* search;
   char** arguments;
   char** variables;
+  char** places;
   bool by_descriptor;
   int descriptor;  // of the compared program
   bool scoped;     // signals of ours end at our Landlock domain
@@ -87,11 +93,58 @@ char* next_string(char*& cursor, char* end) {
   return start;
 }
 
+/// Descriptors that came with a message.
+struct Doors {
+  int number[most_doors];
+  unsigned count;
+};
+
+/// One message's head, and what came with it. A message that carries descriptors is never joined with the next one.
+bool read_orders(Orders& orders, Doors& doors) {
+  alignas(8) char space[CMSG_SPACE(sizeof doors.number)];
+  iovec bytes{&orders, sizeof orders};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  long got;
+  do {
+    got = call(SYS_recvmsg, control_fd, address(&message), MSG_CMSG_CLOEXEC);
+  } while (got == -eintr);
+  if (got <= 0) return false;
+  doors.count = 0;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+    doors.count = static_cast<unsigned>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    for (unsigned i = 0; i < doors.count; ++i) {
+      doors.number[i] = reinterpret_cast<const int*>(CMSG_DATA(header))[i];
+    }
+  }
+  return read_fully(reinterpret_cast<char*>(&orders) + got, sizeof orders - static_cast<unsigned long>(got));
+}
+
+/// Into our control groups by ourselves. Nothing was started yet, so everything that ever runs here is in them.
+void enter(const Doors& doors) {
+  if (doors.count == 0) give_up(FailedAt::control_group, -enoent);
+  for (unsigned i = 0; i < doors.count; ++i) {
+    if (long result = call(SYS_write, doors.number[i], address("0"), 1); result != 1) {
+      give_up(FailedAt::control_group, result);
+    }
+    call(SYS_close, doors.number[i]);
+  }
+}
+
 void take_orders() {
   Orders& orders = task.orders;
-  // The end of the channel before any order: the launcher has no use for this sandbox.
-  if (!read_fully(&orders, sizeof orders)) leave(0);
-  if (orders.magic != orders_magic) give_up(FailedAt::orders, -eacces);
+  for (;;) {
+    Doors doors;
+    // The end of the channel before any order: the launcher has no use for this sandbox.
+    if (!read_orders(orders, doors)) leave(0);
+    if (orders.magic != orders_magic) give_up(FailedAt::orders, -eacces);
+    if (!(orders.flags & order_enter)) break;
+    enter(doors);
+  }
   char* strings = map(orders.bytes + 1UL);
   if (!read_fully(strings, orders.bytes)) leave(0);
   char* end = strings + orders.bytes;
@@ -99,11 +152,33 @@ void take_orders() {
   task.cwd = next_string(cursor, end);
   task.program = next_string(cursor, end);
   task.search = next_string(cursor, end);
-  unsigned long pointers = (orders.arguments + orders.variables + 2UL) * sizeof(char*);
+  unsigned long pointers = (orders.arguments + orders.variables + orders.places + 3UL) * sizeof(char*);
   task.arguments = reinterpret_cast<char**>(map(pointers));
   task.variables = task.arguments + orders.arguments + 1;
+  task.places = task.variables + orders.variables + 1;
   for (unsigned i = 0; i < orders.arguments; ++i) task.arguments[i] = next_string(cursor, end);
   for (unsigned i = 0; i < orders.variables; ++i) task.variables[i] = next_string(cursor, end);
+  for (unsigned i = 0; i < orders.places; ++i) task.places[i] = next_string(cursor, end);
+}
+
+unsigned long number_in(const char*& text) {
+  unsigned long value = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<unsigned long>(*text - '0');
+  if (*text == ' ') ++text;
+  return value;
+}
+
+/// An engine mounts by name. Whoever changed what the name led to, after it was looked at, wins nothing: it is compared
+/// here, where it cannot be changed any more.
+void check_places() {
+  for (unsigned i = 0; i < task.orders.places; ++i) {
+    const char* cursor = task.places[i];
+    const unsigned long device = number_in(cursor);
+    const unsigned long inode = number_in(cursor);
+    struct stat status;
+    const long result = call(SYS_newfstatat, AT_FDCWD, address(cursor), address(&status), AT_SYMLINK_NOFOLLOW);
+    if (result < 0 || status.st_dev != device || status.st_ino != inode) give_up(FailedAt::place_differs, result);
+  }
 }
 
 bool executable(const char* path) {
@@ -432,6 +507,42 @@ bool wait_for(long program, Tally& tally, int& program_status) {
   }
 }
 
+/// The launcher's socket, as a file of the container, becomes the descriptor that a sandbox of our own is born with.
+void connect_to_launcher(const char* path) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  for (unsigned i = 0; path[i] && i + 1 < sizeof name.sun_path; ++i) name.sun_path[i] = path[i];
+  const long made = call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0 || call(SYS_connect, made, address(&name), sizeof name) < 0) leave(125);
+  if (made == control_fd) return;
+  // dup3 is the call that both architectures have.
+  if (call(SYS_dup3, made, control_fd, O_CLOEXEC) < 0) leave(125);
+  call(SYS_close, made);
+}
+
+/// Pid 1 of a container that is kept: collects the dead, and ends when nobody came for `idle` seconds or its time is
+/// over, so that nothing stays for ever where no Cordon comes again to sweep.
+[[noreturn]] void keep_alive(unsigned long idle, unsigned long life) {
+  call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+  unsigned long everything = ~0UL;
+  call(SYS_rt_sigprocmask, 2, address(&everything), 0, sizeof everything);
+  constexpr unsigned long step = 5;
+  unsigned long unused = 0;
+  for (unsigned long age = 0; age < life && unused < idle; age += step) {
+    Tally tally;
+    int status;
+    while (collect(tally, WNOHANG, status) > 0) {
+    }
+    timespec pause{static_cast<long>(step), 0};
+    // A child's death wakes it; then it merely counts a little fast.
+    unsigned long awaited = 1UL << (17 - 1);
+    call(SYS_rt_sigtimedwait, address(&awaited), 0, address(&pause), sizeof awaited);
+    // Signal 0 to all but us: nobody there.
+    unused = call(SYS_kill, -1, 0) < 0 ? unused + step : 0;
+  }
+  leave(0);
+}
+
 [[noreturn]] void live() {
   unsigned long child_died = 1UL << (17 - 1);
   call(SYS_rt_sigprocmask, 2, address(&child_died), 0, sizeof child_died);
@@ -443,6 +554,7 @@ bool wait_for(long program, Tally& tally, int& program_status) {
   if (task.orders.flags & order_subreaper) call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   // Not taken on trust: a kill(-1) that the domain does not bound would end everything of the user's.
   task.scoped = (task.orders.flags & order_out_of_reach) && call(SYS_kill, call(SYS_getppid), 0) == -eperm;
+  check_places();
   if (long result = call(SYS_chdir, address(task.cwd)); result < 0) give_up(FailedAt::working_directory, result);
   find_program();
   compare_program();
@@ -459,13 +571,31 @@ bool wait_for(long program, Tally& tally, int& program_status) {
   end_everything(tally);
   // Not ended: the launcher is gone, or told us to end everybody and still wants to know what they used.
   send_report(ended ? ReportKind::ended : ReportKind::stopped, status, 0, tally.cpu_us, tally.rss);
+  if (task.orders.flags & order_linger) {
+    char byte;
+    long got;
+    do {
+      got = call(SYS_read, control_fd, address(&byte), 1);
+    } while (got > 0 || got == -eintr);
+  }
   leave(0);
 }
 
 }  // namespace
 
 extern "C" {
-[[noreturn]] __attribute__((used)) void cordon_pid1_main() { live(); }
+/// `stack` is as the kernel left it: the number of arguments, then each.
+[[noreturn]] __attribute__((used)) void cordon_pid1_main(long* stack) {
+  const long count = stack[0];
+  char** arguments = reinterpret_cast<char**>(stack + 1);
+  if (count == 3) {
+    const char* idle = arguments[1];
+    const char* life = arguments[2];
+    keep_alive(number_in(idle), number_in(life));
+  }
+  if (count == 2) connect_to_launcher(arguments[1]);
+  live();
+}
 // The compiler may call these by itself.
 void* memset(void* into, int value, unsigned long bytes) {
   char* cursor = static_cast<char*>(into);
@@ -481,7 +611,9 @@ void* memcpy(void* into, const void* from, unsigned long bytes) {
 }
 
 #if defined(__x86_64__)
-__asm__(".text\n.globl _start\n_start:\n endbr64\n xor %ebp, %ebp\n and $-16, %rsp\n call cordon_pid1_main\n hlt\n");
+__asm__(
+    ".text\n.globl _start\n_start:\n endbr64\n xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call "
+    "cordon_pid1_main\n hlt\n");
 #else
-__asm__(".text\n.globl _start\n_start:\n mov x29, #0\n mov x30, #0\n bl cordon_pid1_main\n brk #0\n");
+__asm__(".text\n.globl _start\n_start:\n mov x29, #0\n mov x30, #0\n mov x0, sp\n bl cordon_pid1_main\n brk #0\n");
 #endif

@@ -1,0 +1,23 @@
+// Letting a daemon do it, where one is there that can.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+
+#include "app/command_line.h"
+#include "app/presence.h"
+#include "serve/socket/client.h"
+
+namespace cordon::app {
+
+struct DaemonUse {
+  const GlobalOptions& global;
+  const PresenceOptions& presence;
+  std::stop_token stop;
+  bool input = false;  // this process's standard input goes with the request
+};
+
+/// Nothing: it is to be done here. A request that takes presence, or secrets that only this process knows, is not sent.
+Result<std::optional<serve::socket::Answer>> ask_daemon(serve::socket::Question question, const DaemonUse& use);
+
+}  // namespace cordon::app

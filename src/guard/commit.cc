@@ -1,0 +1,163 @@
+// Doing for real what a preview did.
+#include "sandbox/preview/commit.h"
+
+#include <unistd.h>
+
+#include "base/text.h"
+#include "guard/guard_state.h"
+#include "sandbox/preview/describe.h"
+
+namespace cordon::guard {
+
+namespace preview = sandbox::preview;
+
+namespace {
+
+Json commit_detail(const preview::Preview& kept, const char* what) {
+  const preview::Counts counts = preview::count(kept.list);
+  return {{what, kept.id},
+          {"changes", kept.list.digest().hex()},
+          {"deleted", counts.deleted},
+          {"modified", counts.modified},
+          {"added", counts.added},
+          {"workspace", kept.workspace}};
+}
+
+const char* status_of(preview::CommitReport::End end) {
+  switch (end) {
+    case preview::CommitReport::End::applied:
+      return "committed";
+    case preview::CommitReport::End::conflicts:
+      return "conflict";
+    case preview::CommitReport::End::rolled_back:
+      return "rolled back";
+  }
+  return "conflict";
+}
+
+Json sentences(const std::vector<std::string>& list) {
+  constexpr std::size_t most_recorded = 20;
+  Json json = Json::array();
+  for (const std::string& sentence : list) {
+    if (json.size() < most_recorded) json.push_back(sentence.substr(0, 300));
+  }
+  return json;
+}
+
+Result<plan::Plan> plan_of(const preview::Preview& kept, const Request& request) {
+  plan::Plan plan;
+  plan.request = request;
+  plan.profile.workspace.path = kept.workspace;
+  return plan;
+}
+
+}  // namespace
+
+Result<void> Guard::State::commit(const plan::Plan& plan, const preview::Preview& kept, Committed& committed) {
+  Execution& execution = committed.execution;
+  Change change = TRY(intend_change(plan, execution, commit_detail(kept, "commit")));
+  auto report = preview::commit(std::move(change.clearance), previews(), kept, plan.profile.workspace.protected_paths);
+  AuditRecord line = std::move(change.line);
+  line.status = report ? status_of(report->end) : "broken";
+  if (report && !report->conflicts.empty()) line.detail["conflicts"] = sentences(report->conflicts);
+  if (report) line.detail["left_out"] = report->left_out.size();
+  if (!report) line.detail["error"] = report.error().sentence.substr(0, 1000);
+  const auto written = (*log())->conclude(std::move(line));
+  if (!written) execution.alerts.push_back("the outcome could not be recorded: " + written.error().sentence);
+  if (!report) return tl::make_unexpected(report.error());
+  committed.report = *std::move(report);
+  return {};
+}
+
+Result<Committed> Guard::commit(std::string_view id, const Asking& asking, std::stop_token stop) {
+  const preview::Store store = previews();
+  const preview::Preview kept = TRY(store.find(id));
+  const Request request = TRY(plan::request_of(kept.plan));
+  if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was made by another user", id);
+  Committed committed{.id = kept.id};
+  Execution& execution = committed.execution;
+  execution.judgement = state_->judge(request);
+  // What was begun was approved and recorded; only the end of it is missing.
+  const bool half_done = preview::is_half_committed(store, kept);
+  if (!half_done && kept.expires <= state_->clock->now()) return fail(Fault::expired, "{} has expired", id);
+  if (auto refused = state_->refusal(request, execution.judgement); refused && !half_done) {
+    state_->refuse(request, execution, *std::move(refused));
+    return committed;
+  }
+  auto plan = state_->freeze(request, execution.judgement, State::Entering::only_looking);
+  if (!plan && half_done) plan = plan_of(kept, request);
+  if (!plan) return tl::make_unexpected(plan.error());
+  if (!half_done) {
+    // Before anybody is asked: a person is not to approve what cannot be done.
+    auto conflicts = TRY(preview::conflicts_of(kept));
+    if (!conflicts.empty()) {
+      committed.report = preview::CommitReport{.conflicts = std::move(conflicts)};
+      return committed;
+    }
+    if (execution.judgement.verdict.action == Action::ask &&
+        !TRY(state_->ask(request, *plan, asking, execution, std::move(stop)))) {
+      return committed;
+    }
+  }
+  const auto done = state_->commit(*plan, kept, committed);
+  if (!execution.approval.empty()) {
+    const Json result = {{"committed", kept.id}, {"status", committed.done() ? "committed" : "failed"}};
+    static_cast<void>((*TRY(queue())).conclude(execution.approval, result, committed.done()));
+  }
+  if (!done) return tl::make_unexpected(done.error());
+  return committed;
+}
+
+Result<Discarded> Guard::discard(std::string_view id) {
+  const preview::Store store = previews();
+  const preview::Preview kept = TRY(store.find(id));
+  Discarded discarded{.id = kept.id};
+  if (preview::is_half_committed(store, kept)) {
+    const Request request = TRY(plan::request_of(kept.plan));
+    Execution execution{.judgement = state_->judge(request)};
+    const plan::Plan plan = TRY(plan_of(kept, request));
+    State::Change change = TRY(state_->intend_change(plan, execution, commit_detail(kept, "roll_back")));
+    const auto undone = preview::roll_back(std::move(change.clearance), store, kept);
+    change.line.status = undone ? "rolled back" : "broken";
+    static_cast<void>((*state_->log())->conclude(std::move(change.line)));
+    discarded.rolled_back = TRY(undone);
+  }
+  CHECK_OK(store.remove(id));
+  return discarded;
+}
+
+Json to_json(const Committed& committed) {
+  Json object = {{"success", committed.done()}, {"preview", committed.id}, {"committed", committed.done()}};
+  const auto& report = committed.report;
+  object["applied"] = report ? report->applied : 0;
+  object["conflicts"] = report ? Json(report->conflicts) : Json::array();
+  object["left_out"] = report ? Json(report->left_out) : Json::array();
+  object["resumed"] = report && report->resumed;
+  object["rolled_back"] = report && report->end == preview::CommitReport::End::rolled_back;
+  const Execution& execution = committed.execution;
+  object["queued"] = std::holds_alternative<Waiting>(execution.report.outcome);
+  object["queue_id"] = execution.approval.empty() ? Json() : Json(execution.approval);
+  const std::string sentence = sentence_of(committed);
+  object["error"] = committed.done() || sentence.empty() ? Json() : Json(sentence);
+  return object;
+}
+
+int exit_code_of(const Committed& committed) {
+  if (committed.report) return committed.done() ? 0 : 1;
+  return exit_code_of(committed.execution);
+}
+
+std::string sentence_of(const Committed& committed) {
+  if (!committed.report) return sentence_of(committed.execution);
+  switch (committed.report->end) {
+    case preview::CommitReport::End::applied:
+      return "";
+    case preview::CommitReport::End::conflicts:
+      return "not committed: the workspace changed since the preview";
+    case preview::CommitReport::End::rolled_back:
+      return "not committed: something changed while it was being applied, and all was undone";
+  }
+  return "";
+}
+
+}  // namespace cordon::guard

@@ -1,0 +1,239 @@
+#include "guard/preview.h"
+
+#include <fcntl.h>
+
+#include "base/text.h"
+#include "guard/guard_state.h"
+#include "sandbox/preview/collect.h"
+#include "sandbox/preview/describe.h"
+#include "sys/tree.h"
+
+namespace cordon::guard {
+
+namespace preview = sandbox::preview;
+
+namespace {
+
+/// Keeps what was written, and the memory that the run leaves.
+class PreviewIo : public sandbox::CapturedIo {
+ public:
+  void left(sys::Fd memory) override { memory_.emplace(std::move(memory)); }
+  std::optional<sys::Fd>& memory() { return memory_; }
+
+ private:
+  std::optional<sys::Fd> memory_;
+};
+
+/// What a throwaway view cannot stand for.
+std::string why_not(const plan::Plan& plan) {
+  if (plan.where == Where::host) return "it runs on the host";
+  if (plan.profile.backend != "native") return "the backend " + plan.profile.backend + " cannot show changes";
+  if (plan.request.tty) return "it needs a terminal";
+  if (plan.request.detached) return "it is to outlive whoever asked";
+  if (plan.request.input_given) return "it reads what is typed, which can be read only once";
+  for (const Need& grant : plan.grants) {
+    if (grant.kind == Need::Kind::write_path) return "it writes outside of the workspace, to " + grant.target;
+    if (grant.kind == Need::Kind::host) return "it needs the network, to reach " + grant.target;
+  }
+  return "";
+}
+
+/// The same command in the same surroundings, but for what it could change there.
+plan::Plan throwaway(const plan::Plan& plan, std::vector<std::string>& notes) {
+  plan::Plan copy = plan;
+  Profile& profile = copy.profile;
+  if (profile.workspace.access == WorkspaceAccess::rw) {
+    profile.workspace.access = WorkspaceAccess::overlay;
+    profile.workspace.handed_over = true;
+  }
+  profile.session.throwaway = true;
+  for (Bind& bind : profile.binds) {
+    if (bind.access != Bind::Access::rw) continue;
+    bind.access = Bind::Access::ro;
+    notes.push_back(fmt::format("{} is writable in a run and read-only in a preview", bind.target));
+  }
+  return copy;
+}
+
+/// Rootless overlays cannot do two things, and programs that meet them say so. A program that does something else
+/// instead (mv copies) is not met here, and its preview is true.
+std::string why_overlay_failed(const Execution& execution, const std::string& errors) {
+  const auto* exited = std::get_if<Exited>(&execution.report.outcome);
+  if (exited != nullptr && exited->code == 0) return "";
+  const auto says = [&](const char* text) { return errors.find(text) != std::string::npos; };
+  if (says("Invalid cross-device link") || says("cross-device link not permitted") || says("EXDEV")) {
+    return "it renames a directory of the workspace, which only a real run can do";
+  }
+  if (says("Value too large for defined data type") || says("EOVERFLOW")) {
+    return "it changes a file that belongs to somebody else";
+  }
+  return "";
+}
+
+void note_leftovers(const sys::Fd& memory, std::vector<std::string>& notes) {
+  constexpr std::size_t enough = 10'000;
+  for (const auto& [directory, name] : {std::pair("home", "HOME"), std::pair("tmp", "/tmp")}) {
+    const auto place = sys::open_beneath(memory, directory, O_PATH | O_DIRECTORY);
+    if (!place) continue;
+    const std::size_t count = preview::count_entries(*place, enough).value_or(0);
+    // The generated ~/.gitconfig is ours.
+    const std::size_t own = name == std::string_view("HOME") && sys::stat_beneath(*place, ".gitconfig") ? 1 : 0;
+    if (count > own)
+      notes.push_back(fmt::format("{} files were changed in {}, which a commit leaves alone", count, name));
+  }
+}
+
+Json result_of(const Execution& execution) {
+  const RunReport& report = execution.report;
+  Json result = {{"status", status_of(report.outcome)},
+                 {"duration_ms", report.duration.count() / 1000},
+                 {"isolation", {{"backend", report.isolation.backend}, {"level", report.isolation.level}}}};
+  if (const auto* exited = std::get_if<Exited>(&report.outcome)) result["exit_code"] = exited->code;
+  if (const auto* killed = std::get_if<Killed>(&report.outcome)) {
+    result["killed_by"] = name_of(killed->why);
+    result["exit_code"] = killed->why == Why::timeout ? 124 : 128 + killed->signal;
+  }
+  return result;
+}
+
+Result<preview::ChangeList> read_changes(const plan::Plan& plan, PreviewIo& io, std::int64_t begun_ns,
+                                         const preview::Sink& keep) {
+  if (plan.profile.workspace.access != WorkspaceAccess::overlay) return preview::ChangeList();
+  if (!io.memory()) return fail(Fault::unavailable, "the sandbox did not say what changed");
+  const sys::Fd upper = TRY(sys::open_beneath(*io.memory(), "upper", O_PATH | O_DIRECTORY));
+  const sys::Fd lower(::open(plan.profile.workspace.path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (lower.get() < 0) return fail(Fault::conflict, "the workspace is gone");
+  preview::CollectLimits limits;
+  if (plan.profile.limits.disk_bytes > 0) limits.content_bytes = plan.profile.limits.disk_bytes;
+  return preview::collect(
+      {.upper = upper, .lower = lower, .protected_paths = plan.profile.workspace.protected_paths, .begun_ns = begun_ns},
+      limits, keep);
+}
+
+}  // namespace
+
+void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed,
+                           std::stop_token stop) {
+  previewed.cannot = why_not(plan);
+  previewed.nothing_ran = !previewed.cannot.empty();
+  if (previewed.nothing_ran) return;
+  const preview::Store store = previews();
+  std::optional<preview::Store::Draft> draft;
+  std::vector<std::string> notes;
+  if (wanted.keep || previewed.for_approver) {
+    auto begun = store.begin();
+    if (!begun) {
+      previewed.cannot = begun.error().sentence;
+      return;
+    }
+    draft.emplace(*std::move(begun));
+  }
+  const plan::Plan trial = throwaway(plan, notes);
+  PreviewIo io;
+  const std::int64_t begun_ns = preview::file_clock_ns();
+  run_recorded(trial, previewed.execution, plain_deed(io, std::move(stop)),
+               previewed.for_approver ? RunKind::preview_for_approver : RunKind::preview);
+  if (!previewed.execution.ran()) {
+    previewed.cannot = sentence_of(previewed.execution);
+    return;
+  }
+  previewed.cannot = why_overlay_failed(previewed.execution, io.err);
+  if (!previewed.cannot.empty()) return;
+  auto list = read_changes(trial, io, begun_ns, draft ? draft->sink() : preview::Sink());
+  if (!list) {
+    previewed.cannot = list.error().sentence;
+    return;
+  }
+  if (io.memory()) note_leftovers(*io.memory(), notes);
+  list->notes.insert(list->notes.end(), notes.begin(), notes.end());
+  previewed.preview = preview::Preview{.id = {},
+                                       .workspace = trial.profile.workspace.path,
+                                       .command = plan.request.text,
+                                       .approval = previewed.for_approver ? previewed.execution.approval : "",
+                                       .created = clock->now(),
+                                       .expires = {},
+                                       .plan = plan::to_json(plan),
+                                       .result = result_of(previewed.execution),
+                                       .out = std::move(io.out),
+                                       .err = std::move(io.err),
+                                       .list = *std::move(list)};
+  if (!draft) return;
+  if (auto kept = store.keep(*std::move(draft), *previewed.preview); !kept) {
+    previewed.cannot = kept.error().sentence;
+    previewed.preview->id.clear();
+  }
+}
+
+Previewed Guard::preview(const Request& request, const PreviewOptions& options, std::stop_token stop) {
+  Previewed previewed{.execution = {.judgement = state_->judge(request)}};
+  Execution& execution = previewed.execution;
+  if (auto refused = state_->refusal(request, execution.judgement)) {
+    execution.report.outcome = *std::move(refused);
+    return previewed;
+  }
+  const auto plan = state_->freeze(request, execution.judgement, State::Entering::only_looking);
+  if (!plan) {
+    execution.report.outcome = Broken{plan.error()};
+    return previewed;
+  }
+  previewed.plan = plan::to_json(*plan);
+  previewed.plan.erase("request");
+  const bool asks = execution.judgement.verdict.action == Action::ask;
+  previewed.would = asks ? "queue" : "execute";
+  previewed.for_approver = asks && !options.present;
+  if (!previewed.for_approver) {
+    state_->preview(*plan, options, previewed, std::move(stop));
+    return previewed;
+  }
+  // One preview for each request that waits: what an approver looked at is not exchanged for another.
+  const auto entry = state_->submit(request, *plan, execution);
+  if (!entry || !*entry) {
+    if (!entry) execution.report.outcome = Broken{entry.error()};
+    previewed.cannot = entry ? "the queue is full" : entry.error().sentence;
+    return previewed;
+  }
+  const auto earlier = previews().find_for_approval((*entry)->id);
+  if (earlier && *earlier) return previewed;
+  state_->preview(*plan, options, previewed, std::move(stop));
+  if (!execution.merged) {
+    state_->alarm(Alert::Kind::approval_wanted, request, "a dry run; its preview is in the queue", (*entry)->id);
+  }
+  return previewed;
+}
+
+Json to_json(const Previewed& previewed) {
+  const bool shown = previewed.preview && !previewed.for_approver;
+  const bool blocked = std::string_view(previewed.would) == "block";
+  Output output;
+  if (shown) output = {previewed.preview->out, previewed.preview->err};
+  Json object = to_json(previewed.execution, output);
+  if (!shown && !blocked) {
+    // How it ended says something about what it read.
+    for (const char* key : {"exit_code", "killed_by", "isolation"}) object[key] = nullptr;
+    object["duration_ms"] = 0;
+    object["usage"] = nullptr;
+    object["truncated"] = {{"stdout", false}, {"stderr", false}};
+    object["violations"] = Json::array();
+    object["error"] = nullptr;
+  }
+  object["success"] = !blocked;
+  object["executed"] = false;
+  object["queued"] = previewed.for_approver && !previewed.execution.approval.empty();
+  object["dry_run"] = true;
+  object["would"] = previewed.would;
+  object["changes"] = shown ? preview::changes_json(previewed.preview->list) : Json();
+  object["changes_omitted"] = shown ? previewed.preview->list.changes.size() -
+                                          std::min(previewed.preview->list.changes.size(), preview::most_listed)
+                                    : 0;
+  object["notes"] = shown ? Json(previewed.preview->list.notes) : Json::array();
+  object["preview"] = shown && !previewed.preview->id.empty() ? Json(previewed.preview->id) : Json();
+  object["cannot_preview"] = previewed.cannot.empty() || (previewed.for_approver && !previewed.nothing_ran)
+                                 ? Json()
+                                 : Json("cannot preview: " + previewed.cannot);
+  object["plan"] = previewed.plan;
+  return object;
+}
+
+preview::Store Guard::previews() const { return state_->previews(); }
+
+}  // namespace cordon::guard

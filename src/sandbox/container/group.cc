@@ -1,0 +1,75 @@
+#include "sandbox/container/group.h"
+
+#include <algorithm>
+#include <fstream>
+
+namespace cordon::sandbox::container {
+
+namespace {
+
+constexpr const char* wanted[] = {"memory", "pids", "cpuacct"};
+
+}  // namespace
+
+ContainerGroup::ContainerGroup(int pid, std::function<void()> kill) : kill_(std::move(kill)) {
+  if (pid <= 0) return;
+  const auto hierarchies = native::own_hierarchies();
+  std::ifstream lines(fmt::format("/proc/{}/cgroup", pid));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string group = line.substr(second + 1);
+    for (const native::Hierarchy& hierarchy : hierarchies) {
+      if (hierarchy.version == 2 && controllers == ",,") paths_[""] = hierarchy.mount_point + group;
+      if (hierarchy.version != 1) continue;
+      for (const char* controller : wanted) {
+        const bool holds = std::ranges::find(hierarchy.controllers, controller) != hierarchy.controllers.end();
+        if (holds && controllers.find(fmt::format(",{},", controller)) != std::string::npos) {
+          paths_[controller] = hierarchy.mount_point + group;
+        }
+      }
+    }
+  }
+  // A hybrid layout: version 2 is there for its names alone.
+  if (paths_.size() > 1) paths_.erase("");
+  before_ = counted();
+}
+
+native::CgroupReading ContainerGroup::read() const {
+  native::CgroupReading reading = counted();
+  reading.oom_kills -= std::min(before_.oom_kills, reading.oom_kills);
+  reading.forks_refused -= std::min(before_.forks_refused, reading.forks_refused);
+  if (reading.cpu_us) *reading.cpu_us -= std::min(before_.cpu_us.value_or(0), *reading.cpu_us);
+  return reading;
+}
+
+native::CgroupReading ContainerGroup::counted() const {
+  using native::read_keyed;
+  using native::read_number;
+  native::CgroupReading reading;
+  if (auto path = paths_.find(""); path != paths_.end()) {
+    reading.cpu_us = read_keyed(path->second + "/cpu.stat", "usage_usec");
+    reading.memory_peak = read_number(path->second + "/memory.peak");
+    reading.processes_peak = read_number(path->second + "/pids.peak");
+    reading.oom_kills = read_keyed(path->second + "/memory.events", "oom_kill").value_or(0);
+    reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
+    reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
+  }
+  if (auto path = paths_.find("memory"); path != paths_.end()) {
+    reading.memory_peak = read_number(path->second + "/memory.max_usage_in_bytes");
+    reading.oom_kills = read_keyed(path->second + "/memory.oom_control", "oom_kill").value_or(0);
+  }
+  if (auto path = paths_.find("pids"); path != paths_.end()) {
+    reading.processes_peak = read_number(path->second + "/pids.peak");
+    reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
+    reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
+  }
+  if (auto path = paths_.find("cpuacct"); path != paths_.end()) {
+    if (auto nanoseconds = read_number(path->second + "/cpuacct.usage")) reading.cpu_us = *nanoseconds / 1000;
+  }
+  return reading;
+}
+
+}  // namespace cordon::sandbox::container

@@ -1,0 +1,27 @@
+// The body of a request to make a container: a profile in the engine's words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "sandbox/container/layout.h"
+
+namespace cordon::sandbox::docker {
+
+// Labels, by which containers are found again.
+constexpr const char* state_label = "cordon.state";   // which state directory's
+constexpr const char* owner_label = "cordon.owner";   // the mark of the process that must remove it
+constexpr const char* key_label = "cordon.session";   // one that is kept: whose
+constexpr const char* drift_label = "cordon.config";  // one that is kept: made from what
+
+struct ContainerRequest {
+  std::string user;  // "UID:GID"
+  std::vector<std::string> arguments;
+  std::vector<std::string> sources;  // of each place of the layout
+  std::map<std::string, std::string> labels;
+};
+
+Json body_of(const container::Layout& layout, const ContainerRequest& request);
+
+}  // namespace cordon::sandbox::docker

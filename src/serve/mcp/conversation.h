@@ -1,0 +1,124 @@
+// One client's conversation in the Model Context Protocol, whatever carries it. Speaks both eras: since 2026-07-28
+// every request says itself what it needs to be understood; before, `initialize` said it once.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "serve/mcp/message.h"
+#include "serve/mcp/request_state.h"
+#include "serve/premises.h"
+#include "serve/tools/tool.h"
+
+namespace cordon::serve::mcp {
+
+/// Takes what is to be sent. Called from many threads; must not throw and must not block for long.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  virtual void send(const Json& message) = 0;
+};
+
+struct ConversationOptions {
+  Caller caller;
+  std::string version;  // of Cordon
+  Bounds bounds;
+};
+
+class Conversation {
+ public:
+  /// All must outlive it. `states` may be shared by the conversations of one server.
+  Conversation(const Premises& premises, RequestStates& states, Outlet& outlet, ConversationOptions options);
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  /// One message as it came. Never blocks on a tool.
+  void receive(std::string_view text);
+  /// The same for a message that was too long to be kept.
+  void receive_too_long();
+  /// Ends every call, whose commands are killed with all their children, and waits for that.
+  void end();
+
+ private:
+  /// What a request says about its client.
+  struct Peer {
+    bool modern = false;
+    std::string version;
+    Json capabilities = Json::object();
+  };
+  struct Running {
+    std::stop_source stop;
+    bool cancelled = false;
+    bool over = false;
+    std::thread thread;
+  };
+  struct ToolCall {
+    Json id;
+    Peer peer;
+    std::string name;
+    Json arguments;
+    Json progress_token;
+    std::optional<std::string> state;
+    Json replies;  // inputResponses
+  };
+
+  void take(const Json& message);
+  void take_request(const Json& message);
+  void take_notification(const Json& message);
+  void take_response(const Json& message);
+  void answer(const Json& message, const Peer& peer);
+
+  /// Which era the request is of, and whether it says what its era demands; nothing when it was refused.
+  std::optional<Peer> peer_of(const Json& message);
+  void initialize(const Json& message);
+  void discover(const Json& id);
+  void listen(const Json& message);
+  void list_tools(const Json& message, const Peer& peer);
+  void call_tool(const Json& message, const Peer& peer);
+
+  void start(ToolCall call);
+  void run(const ToolCall& call, const std::shared_ptr<Running>& running);
+  Result<Json> perform(const ToolCall& call, const std::stop_token& stop);
+  /// What a waiting answer becomes where a person can be asked from here.
+  Result<Json> ask(const ToolCall& call, const Tool& tool, const Settings& settings, Json answer,
+                   const std::stop_token& stop);
+  /// The second round of a call.
+  Result<Json> go_on(const ToolCall& call, const Tool& tool, const std::stop_token& stop);
+  Result<Json> call_by_approval(const ToolCall& call, const Tool& tool, const std::string& approval,
+                                std::optional<Duration> wait, const std::stop_token& stop);
+  Result<Json> call_once(const ToolCall& call, const Tool& tool, const Json& arguments, std::optional<Duration> wait,
+                         const std::stop_token& stop);
+  /// Sends a request to the client (before 2026-07-28) and waits for its result; nothing when there was none.
+  std::optional<Json> ask_client(std::string_view method, Json params, const std::stop_token& stop);
+
+  void reply(const Json& id, const Peer& peer, Json result);
+  void refuse(const Json& id, int code, std::string_view sentence, Json data = {});
+  Json server_info() const;
+  void sweep();
+
+  const Premises& premises_;
+  RequestStates& states_;
+  Outlet& outlet_;
+  ConversationOptions options_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<Peer> legacy_;  // since initialize
+  std::map<std::string, std::shared_ptr<Running>> running_;
+  std::set<std::string> listening_;
+  std::map<std::string, std::optional<Json>> asked_;  // our own requests
+  std::uint64_t asked_so_far_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace cordon::serve::mcp

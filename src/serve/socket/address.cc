@@ -1,0 +1,57 @@
+#include "serve/socket/address.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/digest.h"
+#include "sys/file.h"
+
+namespace cordon::serve::socket {
+
+std::string address_of(const std::string& state_dir) {
+  const char* given = std::getenv("CORDON_SOCKET");
+  if (given != nullptr && *given == '/') return given;
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime == nullptr || *runtime != '/') return state_dir + "/run/serve.sock";
+  return std::string(runtime) + "/cordon/serve-" + sha256(state_dir).hex().substr(0, 16) + ".sock";
+}
+
+Result<sockaddr_un> address_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(Fault::invalid_input, "{} is too long for a socket's path ({} bytes at most); give --socket PATH", path,
+                sizeof address.sun_path - 1);
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+namespace {
+
+Result<ucred> credentials_of(const sys::Fd& connection) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+    return fail(Fault::unavailable, "SO_PEERCRED: {}", sys::errno_text(errno));
+  }
+  return peer;
+}
+
+}  // namespace
+
+Result<std::uint32_t> peer_of(const sys::Fd& connection) { return TRY(credentials_of(connection)).uid; }
+
+bool shares_user_namespace(const sys::Fd& connection) {
+  const auto peer = credentials_of(connection);
+  struct stat theirs {};
+  struct stat ours {};
+  return peer && ::stat(fmt::format("/proc/{}/ns/user", peer->pid).c_str(), &theirs) == 0 &&
+         ::stat("/proc/self/ns/user", &ours) == 0 && theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+}  // namespace cordon::serve::socket

@@ -1,0 +1,69 @@
+#include "serve/socket/client.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "serve/socket/address.h"
+#include "sys/file.h"
+
+namespace cordon::serve::socket {
+
+namespace {
+
+/// Nothing: nobody is there, or not who should be.
+std::optional<sys::Fd> connect_to(const std::string& path) {
+  const auto address = address_at(path);
+  if (!address) return std::nullopt;
+  sys::Fd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connection.get() < 0) return std::nullopt;
+  if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
+    return std::nullopt;
+  }
+  const auto peer = peer_of(connection);
+  if (!peer || *peer != ::geteuid()) return std::nullopt;
+  return connection;
+}
+
+Fault fault_named(const std::string& name) {
+  for (const Fault fault :
+       {Fault::invalid_input, Fault::denied, Fault::expired, Fault::conflict, Fault::unavailable, Fault::corrupt}) {
+    if (name == cordon::name_of(fault)) return fault;
+  }
+  return Fault::internal;
+}
+
+std::string text_of(const Json& body, const char* key) {
+  return body.contains(key) && body[key].is_string() ? body[key].get<std::string>() : "";
+}
+
+}  // namespace
+
+Result<std::variant<Answer, Decline>> ask(const Question& question, const std::vector<int>& descriptors,
+                                          const config::Sources& world, const Conversation& conversation) {
+  using Either = std::variant<Answer, Decline>;
+  const auto connection = connect_to(address_of(world.state_dir));
+  if (!connection) return Either(Decline{"no daemon is running"});
+  if (const auto sent = send_frame(*connection, encode(question, world), descriptors); !sent) {
+    // Not whole, so that nothing of it was done.
+    return Either(Decline{sent.error().sentence});
+  }
+  // Half closed: the daemon takes it as a wish to end what it does, and still answers.
+  const std::stop_callback on_stop(conversation.stop, [&] { ::shutdown(connection->get(), SHUT_WR); });
+  for (;;) {
+    auto frame = TRY(receive_frame(*connection, largest_frame));
+    if (!frame) return fail(Fault::unavailable, "the daemon ended while it worked on this; see: cordon audit log");
+    const std::string type = text_of(frame->body, "type");
+    if (type == "decline") return Either(Decline{text_of(frame->body, "reason")});
+    if (type == "waiting" && conversation.waiting) conversation.waiting(text_of(frame->body, "id"));
+    if (type == "error") return fail(fault_named(text_of(frame->body, "fault")), "{}", text_of(frame->body, "message"));
+    if (type != "answer") continue;
+    Answer answer{.object = frame->body.contains("object") ? frame->body["object"] : Json::object(),
+                  .sentence = text_of(frame->body, "sentence")};
+    if (frame->body.contains("exit") && frame->body["exit"].is_number_integer()) answer.exit = frame->body["exit"];
+    return Either(std::move(answer));
+  }
+}
+
+}  // namespace cordon::serve::socket
