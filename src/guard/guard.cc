@@ -87,7 +87,10 @@ Execution Guard::execute(const Request& request, const Asking& asking, sandbox::
   if (execution.judgement.verdict.action == Action::ask) {
     const auto may_run = state_->ask(request, *plan, asking, execution, stop);
     if (!may_run) return broken(may_run.error());
-    if (!*may_run) return execution;
+    if (!*may_run) {
+      state_->note_earnest(execution);
+      return execution;
+    }
   }
   state_->run(*plan, execution, io, stop);
   return execution;
