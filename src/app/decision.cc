@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "sandbox/preview/commit.h"
+#include "sandbox/preview/describe.h"
 
 namespace cordon::app {
 
@@ -197,6 +198,29 @@ Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& opt
   const approve::Vote vote = TRY(vote_on(global, options, entry, clock.now()));
   const approve::Entry approved = TRY(guard.approve(entry.id, vote));
   return redeem(global, options, guard, approved);
+}
+
+Result<int> preview_entry(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock) {
+  if (entry.state != approve::State::pending) {
+    return fail(Fault::conflict, "Command is already {}", approve::name_of(entry.state));
+  }
+  auto preview = preview_for(global, entry, clock);
+  if (!preview) {
+    guard::Guard guard = TRY(guard_of(global, entry, clock));
+    const StopOnSignal stop;
+    guard::Previewed previewed = TRY(guard.preview(entry, stop.token()));
+    if (!previewed.cannot.empty()) {
+      return fail(Fault::unavailable, "cannot preview: {}", visible(previewed.cannot, Lines::escape));
+    }
+    preview = std::move(previewed.preview);
+  }
+  if (global.json) {
+    std::cout << to_json_text(sandbox::preview::summary_json(*preview, sandbox::preview::Detail::diffs)) << '\n';
+  } else {
+    std::cout << sandbox::preview::text_of(*preview, sandbox::preview::Detail::diffs);
+    std::cout << "To apply exactly this: sandbox-queue approve " << entry.id << " --commit\n";
+  }
+  return exit_code::done;
 }
 
 Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entry, const std::string& by,

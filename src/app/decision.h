@@ -42,6 +42,8 @@ Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entr
 /// The preview that an entry carries, if any.
 std::optional<sandbox::preview::Preview> preview_for(const GlobalOptions& global, const approve::Entry& entry,
                                                      const Clock& clock);
+/// Tries out what waits, where nothing of it stays, and shows what it did; the entry keeps it.
+Result<int> preview_entry(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock);
 /// Whether the caller may see what only an approver is to see: a person at a terminal, or the approver's token. Seeing
 /// is not approving: nobody is asked for a passphrase.
 bool may_look(const GlobalOptions& global, const PresenceOptions& presence);

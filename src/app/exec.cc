@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "app/answer_here.h"
 #include "app/asker.h"
 #include "app/daemon.h"
 #include "app/detach.h"
@@ -46,43 +47,6 @@ struct Options {
 };
 
 constexpr Duration longest_wait = std::chrono::hours(24);
-
-void show_entry(const approve::Entry& entry, bool details) {
-  std::cerr << styled(name_of(entry.request.risk), Style::yellow, STDERR_FILENO) << ": "
-            << visible(entry.request.command, Lines::keep) << '\n';
-  for (const std::string& reason : entry.request.reasons) std::cerr << "  - " << visible(reason, Lines::escape) << '\n';
-  const Json& plan = entry.request.plan;
-  for (const Json& grant : plan["grants"]) {
-    std::cerr << "  would be opened: " << visible(grant["target"].get<std::string>(), Lines::escape) << " ("
-              << grant["kind"].get<std::string>() << ")\n";
-  }
-  for (const Json& missing : plan["unpinned"]) {
-    std::cerr << "  content not pinned: " << visible(missing.get<std::string>(), Lines::escape) << '\n';
-  }
-  if (!details) return;
-  Json shown = plan;
-  shown.erase("request");
-  std::cerr << visible(shown.dump(2, ' ', false, Json::error_handler_t::replace), Lines::keep) << '\n';
-}
-
-/// A person who is there answers at once.
-Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const std::string& user,
-                                              const GlobalOptions& global, const PresenceOptions& presence) {
-  const bool has_approver = TRY(approve::ApproverStore(TRY(state_directory(global))).read()).has_value();
-  show_entry(entry, false);
-  for (;;) {
-    const std::string answer = to_lower(trim(TRY(ask_line("Run it? [y/N, d for details] "))));
-    if (answer == "d") {
-      show_entry(entry, true);
-      continue;
-    }
-    if (answer != "y" && answer != "yes") return std::optional<approve::Vote>();
-    approve::Vote vote{.by = user, .presence = approve::Presence::confirmed, .inside_sandbox = inside_sandbox()};
-    // An agent can open a terminal of its own and type y; what it cannot type is the passphrase.
-    if (has_approver) vote.presence = TRY(prove_presence(global, presence, "Approve " + entry.id + "?"));
-    return std::optional(std::move(vote));
-  }
-}
 
 /// A person has said yes in the agent's client, which the settings name as a place for that; the ticket is the proof.
 Result<std::optional<approve::Vote>> take_ticket(const Options& options, const guard::Guard& guard,
@@ -126,11 +90,7 @@ Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& opti
     };
     return asking;
   }
-  const bool someone_is_here = !request.asker.is_agent && is_terminal(STDERR_FILENO) && !global.json;
-  if (someone_is_here && !options.no_prompt) {
-    asking.on_the_spot = [user = request.asker.user, global, presence = options.request.presence](
-                             const approve::Entry& entry) { return ask_here(entry, user, global, presence); };
-  }
+  if (!options.no_prompt) asking.on_the_spot = answer_here(global, options.request.presence, request);
   return asking;
 }
 
@@ -277,11 +237,16 @@ void say(const GlobalOptions& global, const Json& object, const std::string& sen
   }
 }
 
-int show(const GlobalOptions& global, const serve::socket::Answer& answer) {
+int show(const GlobalOptions& global, const Options& options, const serve::socket::Answer& answer) {
   if (global.json) {
     std::cout << answer.object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
     say(global, answer.object, answer.sentence);
+    if (!options.from.empty() && answer.object["queued"] == true) {
+      std::cerr
+          << "cordon: you cannot approve it; tell the user what it is for, ask them to run that, then run the same "
+             "command again\n";
+    }
   }
   return answer.exit;
 }
@@ -307,7 +272,7 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
     };
     QuietIo io(options.input);
     const guard::Execution execution = guard.execute(request, asking, io, stop.token());
-    return show(global, answer_of(execution, {io.out, io.err}));
+    return show(global, options, answer_of(execution, {io.out, io.err}));
   }
   const bool progress = is_terminal(STDERR_FILENO) && !global.quiet && !options.tty;
   guard::Execution execution;
@@ -323,7 +288,7 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
     }
     execution = guard.execute(request, asking, io, stop.token());
   }
-  const int code = show(global, answer_of(execution, {}));
+  const int code = show(global, options, answer_of(execution, {}));
   if (!learned.empty()) {
     std::cerr
         << "cordon: allowed for this run only; to keep it, add under Network in SANDBOX.md and run: cordon trust\n";
@@ -346,7 +311,7 @@ Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const 
   const auto answer =
       TRY(ask_daemon(std::move(question), {global, options.request.presence, stop.token(), options.input}));
   if (!answer) return std::optional<int>();
-  return std::optional(show(global, *answer));
+  return std::optional(show(global, options, *answer));
 }
 
 Result<int> run(const GlobalOptions& global, const Options& options) {

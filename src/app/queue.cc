@@ -124,6 +124,15 @@ Result<int> show(const GlobalOptions& global, const Options& options) {
   return exit_code::done;
 }
 
+Result<int> preview(const GlobalOptions& global, const Options& options) {
+  const SystemClock clock;
+  if (!may_look(global, options.approve.presence)) {
+    return fail(Fault::denied, "what it would do is for its approver: ask at a terminal, or give the approver's token");
+  }
+  approve::Queue queue = TRY(open_queue(global, clock));
+  return preview_entry(global, TRY(queue.find(options.id)), clock);
+}
+
 Result<int> approve(const GlobalOptions& global, const Options& options) {
   const SystemClock clock;
   approve::Queue queue = TRY(open_queue(global, clock));
@@ -239,6 +248,11 @@ void define_queue(CommandLine& line) {
   add_presence_options(show_verb, options->approve.presence);
   show_verb.example("sandbox-queue show cmd_k3m9x2a7bq4d");
   line.does(show_verb, [&line, options] { return finish(show(line.global(), *options)); });
+  const Verb preview_verb = with_id(
+      CommandLine::part(verb, "preview", "Try it out where nothing of it stays, and show the real changes"), options);
+  add_presence_options(preview_verb, options->approve.presence);
+  preview_verb.example("sandbox-queue preview cmd_k3m9x2a7bq4d");
+  line.does(preview_verb, [&line, options] { return finish(preview(line.global(), *options)); });
   define_answers(line, verb, options);
   const Verb wait_verb = with_id(CommandLine::part(verb, "wait", "Wait for the answer"), options);
   wait_verb.add_option("--timeout", options->timeout, "At most so long (default: until it is answered or expires)")

@@ -98,9 +98,11 @@ class Watch {
     rows.resize(std::max(rows.size(), size.rows > 2 ? size.rows - 2 : 1));
     rows.push_back({in_one_line(message_, size.columns), Style::green});
     rows.push_back(
-        {in_one_line(details_.empty() ? "up/down choose   enter details   a approve   r reject   s pending/all   q quit"
-                                      : "up/down scroll   a approve   r reject   esc back   q quit",
-                     size.columns),
+        {in_one_line(
+             details_.empty()
+                 ? "up/down choose   enter details   p preview   a approve   c commit   r reject   s all   q quit"
+                 : "up/down scroll   p preview   a approve   c commit preview   r reject   esc back   q quit",
+             size.columns),
          Style::dim});
     screen.draw(rows);
   }
@@ -181,6 +183,17 @@ class Watch {
           options.presence = presence_;
           return approve_entry(global_, options, entry, clock_);
         });
+        break;
+      case 'c':
+        answer(screen, [this](const approve::Entry& entry) {
+          ApproveOptions options;
+          options.presence = presence_;
+          options.commit = true;
+          return approve_entry(global_, options, entry, clock_);
+        });
+        break;
+      case 'p':
+        answer(screen, [this](const approve::Entry& entry) { return preview_entry(global_, entry, clock_); });
         break;
       case 'r':
         answer(screen, [this](const approve::Entry& entry) -> Result<int> {

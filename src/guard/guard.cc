@@ -8,6 +8,7 @@
 #include "guard/kept.h"
 #include "model/tools.h"
 #include "risk/table.h"
+#include "sandbox/container/layout.h"
 #include "sys/file.h"
 #include "sys/liveness.h"
 
@@ -226,6 +227,7 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
     if (chosen.backend == "docker" && !request.clean_room) {
       const auto* docker = dynamic_cast<sandbox::docker::DockerSandbox*>(TRY(this->sandbox(Where::sandbox, "docker")));
       if (docker != nullptr) CHECK_OK(check_drift(session, sandbox, chosen, *docker));
+      if (entering == Entering::yes) CHECK_OK(note_settings(session, sandbox, chosen));
     }
     directory.path = session.directory;
     add_git_identity(request.home, directory);
@@ -247,6 +249,10 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
                                         .loads_code = why_it_loads_code},
                                        contents));
   if (request.snippet) CHECK_OK(add_runner(frozen));
+  // Before anybody is asked to approve what could not run.
+  if (!chosen.backend.empty() && chosen.backend != "native") {
+    CHECK_OK(sandbox::container::check_offered(frozen.profile));
+  }
   return frozen;
 }
 

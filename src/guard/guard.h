@@ -95,6 +95,8 @@ class Guard {
   Execution rehearse(const Request& request, Json& plan);
   /// What would happen, tried out where nothing stays: a run of its own, with its own record.
   Previewed preview(const Request& request, const PreviewOptions& options, std::stop_token stop);
+  /// The same for a request that waits, so that its approver sees the changes; kept with the entry.
+  Result<Previewed> preview(const approve::Entry& entry, std::stop_token stop);
 
   /// Does for real what a kept preview did, after the approval that the command itself would need. A commit that was
   /// cut off is gone on with.

@@ -35,14 +35,21 @@ Result<void> check_drift(const Session& session, const SandboxSettings& settings
   constexpr std::size_t room = 128;
   const std::string wanted = digest_of(settings, isolator);
   const auto before = TRY(sys::read_file_if_exists(note_of(session), room));
-  if (before && *before == wanted) return {};
-  const auto living = before ? TRY(sandbox::docker::find_kept(docker.engine(), session.directory)) : std::nullopt;
-  if (living) {
+  if (!before || *before == wanted) return {};
+  if (TRY(sandbox::docker::find_kept(docker.engine(), session.directory))) {
     return fail(Fault::conflict,
                 "the settings of this sandbox changed since it was started, and it lives by the old ones; begin anew: "
                 "cordon sandbox recreate --keep-files --session '{}'",
                 visible(session.key, Lines::escape));
   }
+  return {};
+}
+
+Result<void> note_settings(const Session& session, const SandboxSettings& settings, const Isolator& isolator) {
+  constexpr std::size_t room = 128;
+  const std::string wanted = digest_of(settings, isolator);
+  const auto before = TRY(sys::read_file_if_exists(note_of(session), room));
+  if (before && *before == wanted) return {};
   return sys::replace_file_unsynced(note_of(session), wanted, 0600);
 }
 

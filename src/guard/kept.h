@@ -16,6 +16,8 @@ namespace cordon::guard {
 /// in it until a person had it made anew.
 Result<void> check_drift(const Session& session, const SandboxSettings& settings, const Isolator& isolator,
                          const sandbox::docker::DockerSandbox& docker);
+/// What the next check compares with.
+Result<void> note_settings(const Session& session, const SandboxSettings& settings, const Isolator& isolator);
 
 /// Session directory → container. Nothing where no engine answers.
 std::map<std::string, sandbox::docker::Kept> kept_sandboxes(const config::Sources& sources);

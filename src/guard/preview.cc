@@ -1,6 +1,7 @@
 #include "guard/preview.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "guard/guard_state.h"
@@ -198,6 +199,25 @@ Previewed Guard::preview(const Request& request, const PreviewOptions& options, 
   if (!execution.merged) {
     state_->alarm(Alert::Kind::approval_wanted, request, "a dry run; its preview is in the queue", (*entry)->id);
   }
+  return previewed;
+}
+
+Result<Previewed> Guard::preview(const approve::Entry& entry, std::stop_token stop) {
+  const Request request = TRY(plan::request_of(entry.request.plan));
+  if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was asked for by another user", entry.id);
+  if (TRY(previews().find_for_approval(entry.id))) return fail(Fault::conflict, "{} carries a preview", entry.id);
+  Previewed previewed{.execution = {.judgement = state_->judge(request)}, .would = "queue", .for_approver = true};
+  if (const auto refused = state_->refusal(request, previewed.execution.judgement)) {
+    return fail(Fault::denied, "{} would be refused now: {}", entry.id, refused->reason);
+  }
+  const plan::Plan plan = TRY(state_->freeze(request, previewed.execution.judgement, State::Entering::only_looking));
+  // What the approver is shown must be what they vote on.
+  if (plan.digest() != entry.request.digest) {
+    return fail(Fault::conflict, "{} would not run as it was asked: something changed since", entry.id);
+  }
+  previewed.execution.approval = entry.id;
+  state_->preview(plan, {.keep = true}, previewed, std::move(stop));
+  if (previewed.preview && !previewed.preview->id.empty()) previews().set_earnest(previewed.preview->id);
   return previewed;
 }
 

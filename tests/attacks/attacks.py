@@ -87,6 +87,8 @@ def make_columns(arguments, groups, share):
             columns.append(launchers.bubblewrap(principal, groups))
         columns += [launchers.native(level, principal, groups, arguments.sandbox_run, arguments.without)
                     for level in launchers.LEVELS if principal == "root" or level != "L3"]
+        columns += [launchers.Container(backend, principal, groups, arguments.sandbox_run)
+                    for backend in launchers.CONTAINERS]
     wanted = [name for name in arguments.columns.split(",") if name]
     if wanted:
         return [c for c in columns if c.name in wanted or title(c) in wanted] if share == 0 else []
@@ -225,7 +227,7 @@ def judge(results, column):
     if column in results.skipped:
         print(f"skipped {column}: {results.skipped[column]}", flush=True)
         return 0
-    if not column.startswith("L"):
+    if not column.startswith(("L", *launchers.CONTAINERS)):
         return 0
     wrong = 0
     level, principal = column.split("/")

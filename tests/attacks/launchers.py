@@ -98,6 +98,19 @@ class Native(Launcher):
         return report["stdout"], report
 
 
+class Container(Native):
+    """The same programs in a container of an OCI runtime."""
+
+    def __init__(self, backend, principal, groups, sandbox_run):
+        super().__init__(backend, principal, groups, sandbox_run, [])
+
+    def confine(self, workspace, command, options):
+        return super().confine(workspace, command, ["--backend", self.name, *options])
+
+
+CONTAINERS = ("runc", "gvisor")
+
+
 def bare(principal, groups):
     # Private mounts: an attempt that succeeds bare must not unmount the cage's /proc for the others.
     prefix = ["unshare", "-m", "--propagation", "private"] if principal == "root" else []

@@ -119,7 +119,8 @@ class Hooks(Case):
         self.assertEqual(done.returncode, 75)
         self.assertTrue(self.exists("build"))
         entry = json.loads(self.call("sandbox-queue", "list", "--json").stdout)[0]
-        self.assertIn(entry["id"], done.stderr)
+        self.assertIn(f"sandbox-queue approve {entry['id']}", done.stderr)
+        self.assertIn("tell the user", done.stderr)
         self.assertEqual((entry["context"]["agent"], entry["status"]), ("claude-code", "pending"))
         said = json.loads(self.call("sandbox-queue", "approve", entry["id"], "--json", env=token, expect=0).stdout)
         self.assertEqual(said["redeemer"], "asker_retries")

@@ -141,6 +141,17 @@ class Withheld(PreviewCase):
         self.assertTrue(self.commit(id)["committed"])
         self.assertFalse(self.exists("old"))
 
+    def test_an_approver_can_try_out_what_waits(self):
+        token = self.become_approver()
+        os.mkdir(os.path.join(self.work, "old"))
+        queue_id = self.exec("rm -rf old", expect=75)["queue_id"]
+        self.call("sandbox-queue", "preview", queue_id, expect=126)
+        shown = json.loads(self.call("sandbox-queue", "preview", "--json", queue_id, env=token, expect=0).stdout)
+        self.assertEqual([(c["path"], c["change"]) for c in shown["changes"]], [("old", "deleted")])
+        self.assertTrue(self.exists("old"))
+        self.call("sandbox-queue", "approve", queue_id, "--commit", env=token, expect=0)
+        self.assertFalse(self.exists("old"))
+
     def test_approving_a_mere_dry_run_runs_nothing(self):
         os.mkdir(os.path.join(self.work, "old"))
         token = self.become_approver()

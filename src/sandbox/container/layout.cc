@@ -39,7 +39,10 @@ class Drafter {
   }
 
   Result<Layout> draft() {
-    CHECK_OK(refuse_what_containers_lack());
+    CHECK_OK(check_offered(layout_.profile));
+    if (!layout_.profile.program.shell_text && layout_.profile.program.argv.empty()) {
+      return fail(Fault::invalid_input, "there is no program to run");
+    }
     CHECK_OK(add_session());
     CHECK_OK(add_workspace());
     CHECK_OK(add_binds());
@@ -49,19 +52,6 @@ class Drafter {
   }
 
  private:
-  Result<void> refuse_what_containers_lack() const {
-    const Profile& profile = layout_.profile;
-    if (!profile.program.shell_text && profile.program.argv.empty()) {
-      return fail(Fault::invalid_input, "there is no program to run");
-    }
-    if (profile.tty) {
-      return fail(
-          Fault::unavailable,
-          "a terminal of its own is given by the native backend alone: leave --tty out, or use --backend native");
-    }
-    return {};
-  }
-
   void add(Place place) { layout_.places.push_back(std::move(place)); }
 
   /// HOME and /tmp are directories of the host in every case, so that what they may hold is watched in every case.
@@ -119,9 +109,6 @@ class Drafter {
   /// Container runtimes have no common word for an overlay, and some have none.
   Result<void> add_copy() {
     Workspace& workspace = layout_.profile.workspace;
-    if (!workspace.upper.empty()) {
-      return fail(Fault::unavailable, "a preview is kept by the native backend alone: use --backend native");
-    }
     const std::string copy = TRY(stage_.make_directory("workspace"));
     CHECK_OK(copy_tree(workspace.path, copy, workspace.hidden_paths, layout_.profile.limits));
     workspace.upper = copy;  // so that it is watched
@@ -217,6 +204,18 @@ class Drafter {
 
 }  // namespace
 
+Result<void> check_offered(const Profile& profile) {
+  const auto native_alone = [](std::string_view what) {
+    return fail(Fault::unavailable, "{} is given by the native backend alone: use --backend native", what);
+  };
+  const Workspace& workspace = profile.workspace;
+  if (profile.tty) return native_alone("a terminal of its own");
+  if (profile.network == Network::rules) return native_alone("the network, host by host,");
+  if (!profile.published.empty()) return native_alone("a published port");
+  if (workspace.handed_over || !workspace.upper.empty() || profile.session.throwaway) return native_alone("a preview");
+  return {};
+}
+
 Result<Layout> lay_out(const Profile& profile, const Stage& stage, const std::string& state_directory) {
   return Drafter(profile, stage, state_directory).draft();
 }
@@ -230,6 +229,31 @@ std::string passwd_for(const Identity& identity) {
 std::string group_for(const Identity& identity) {
   const std::string root = identity.gid == 0 ? "" : "root:x:0:\n";
   return fmt::format("{}{}:x:{}:\nnogroup:x:65534:\n", root, native::user_name, identity.gid);
+}
+
+std::vector<std::string> masked_paths() {
+  return {"/proc/acpi",
+          "/proc/asound",
+          "/proc/kcore",
+          "/proc/keys",
+          "/proc/latency_stats",
+          "/proc/timer_list",
+          "/proc/timer_stats",
+          "/proc/sched_debug",
+          "/proc/scsi",
+          "/proc/kallsyms",
+          "/proc/kpagecount",
+          "/proc/kpageflags",
+          "/proc/vmallocinfo",
+          "/proc/pagetypeinfo",
+          "/proc/cmdline",
+          "/proc/config.gz",
+          "/proc/sys/kernel/random/boot_id",
+          "/sys/firmware"};
+}
+
+std::vector<std::string> read_only_paths() {
+  return {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
 }
 
 Result<std::string> place_as_seen(const std::string& source, const std::string& target) {

@@ -38,12 +38,19 @@ struct Layout {
   std::optional<native::PlaceholderHold> placeholders;
 };
 
+/// Fails when the profile asks for what only the native backend gives. Asked before anybody approves, and again here.
+Result<void> check_offered(const Profile& profile);
+
 /// `state_directory` is for the journal of placeholders.
 Result<Layout> lay_out(const Profile& profile, const Stage& stage, const std::string& state_directory);
 
 /// /etc/passwd and /etc/group in which `identity` is the sandbox's user.
 std::string passwd_for(const Identity& identity);
 std::string group_for(const Identity& identity);
+
+/// Parts of /proc that are covered, and that can only be read: what tells about the machine, or changes it.
+std::vector<std::string> masked_paths();
+std::vector<std::string> read_only_paths();
 
 /// "DEVICE INODE PATH" for pid 1 (orders.h), of what is there now and no symbolic link leads to.
 Result<std::string> place_as_seen(const std::string& source, const std::string& target);

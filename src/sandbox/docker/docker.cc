@@ -44,6 +44,12 @@ Result<container::Identity> identity_in(const std::string& text) {
   return container::Identity{uid, read == 2 ? gid : uid};
 }
 
+/// The pump's thread may wait in a write to a pipe that nobody reads any more.
+struct PipesClosedFirst {
+  native::Launched& launched;
+  ~PipesClosedFirst() { launched.pipes = {}; }
+};
+
 }  // namespace
 
 /// One run from its stage to the container's removal, or to its own end in a container that is kept.
@@ -182,6 +188,7 @@ class DockerSandbox::Run {
     container::Called called;
     const auto pump = TRY(
         StreamPump::start(TRY(connect()), input ? native::InputKind::pipe : native::InputKind::null, called.launched));
+    const PipesClosedFirst closed{called.launched};
     CHECK_OK(engine_.start(id));  // one that runs already stays as it is
     CHECK_OK(container::take_call(stage, pump->ended(), called.launched));
     const auto state = TRY(engine_.inspect(id));
@@ -195,7 +202,6 @@ class DockerSandbox::Run {
     }
     called.group = std::move(group);
     container::supervise(layout, called, io, std::move(stop), report);
-    called.launched.pipes = {};
     return {};
   }
 

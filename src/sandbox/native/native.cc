@@ -224,6 +224,7 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     publisher = *std::move(opened);
   }
   std::optional<Slot> slot = slots ? slots->take(profile) : std::nullopt;
+  const bool taken = slot.has_value();
   if (slot) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
     // A slot that died while it waited is no reason to fail.
@@ -257,6 +258,7 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (slot->launched->memory) io.left(std::move(*slot->launched->memory));
   if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
   collector.take(std::move(slot->launched), std::move(slot->cgroup));
+  if (taken) slots->nudge();
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   return report;
 }

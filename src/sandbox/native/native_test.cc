@@ -69,8 +69,8 @@ TEST(Gitconfig, AValueCannotStartAnotherSetting) {
 
 TEST(Orders, ANulInAnArgumentDoesNotMakeAnotherArgument) {
   const Profile profile = profile_of({"echo"});
-  const std::string one = encode_orders(profile, {"echo", std::string("a\0b", 3)}, {}, "/", 0);
-  const std::string other = encode_orders(profile, {"echo", "a"}, {}, "/", 0);
+  const std::string one = encode_orders(profile, {{"echo", std::string("a\0b", 3)}, {}, "/", {}, 0});
+  const std::string other = encode_orders(profile, {{"echo", "a"}, {}, "/", {}, 0});
   EXPECT_EQ(one, other);
 }
 

@@ -133,7 +133,8 @@ std::optional<Slot> WarmSlots::take(const Profile& profile) {
   if (found->second.slots.empty()) return std::nullopt;
   Slot slot = std::move(found->second.slots.front());
   found->second.slots.pop_front();
-  wake_.notify_one();
+  // Replaced when the run is over, so as not to take the processor from it; before that only when stock runs low.
+  if (found->second.slots.size() * 2 < found->second.wanted) wake_.notify_one();
   return slot;
 }
 
