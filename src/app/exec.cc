@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "app/answer_here.h"
 #include "app/asker.h"
 #include "app/daemon.h"
-#include "app/decision.h"
 #include "app/detach.h"
 #include "app/streams.h"
 #include "app/terminal.h"
@@ -48,48 +48,6 @@ struct Options {
 
 constexpr Duration longest_wait = std::chrono::hours(24);
 
-void show_entry(const approve::Entry& entry, bool details) {
-  std::cerr << styled(name_of(entry.request.risk), Style::yellow, STDERR_FILENO) << ": "
-            << visible(entry.request.command, Lines::keep) << '\n';
-  for (const std::string& reason : entry.request.reasons) std::cerr << "  - " << visible(reason, Lines::escape) << '\n';
-  const Json& plan = entry.request.plan;
-  for (const Json& grant : plan["grants"]) {
-    std::cerr << "  would be opened: " << visible(grant["target"].get<std::string>(), Lines::escape) << " ("
-              << grant["kind"].get<std::string>() << ")\n";
-  }
-  for (const Json& missing : plan["unpinned"]) {
-    std::cerr << "  content not pinned: " << visible(missing.get<std::string>(), Lines::escape) << '\n';
-  }
-  if (!details) return;
-  Json shown = plan;
-  shown.erase("request");
-  std::cerr << visible(shown.dump(2, ' ', false, Json::error_handler_t::replace), Lines::keep) << '\n';
-}
-
-/// A person who is there answers at once.
-Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const std::string& user,
-                                              const GlobalOptions& global, const PresenceOptions& presence,
-                                              const Clock& clock) {
-  const bool has_approver = TRY(approve::ApproverStore(TRY(state_directory(global))).read()).has_value();
-  show_entry(entry, false);
-  for (;;) {
-    const std::string answer = to_lower(trim(TRY(ask_line("Run it? [y/N, d for details, p for a preview] "))));
-    if (answer == "d") {
-      show_entry(entry, true);
-      continue;
-    }
-    if (answer == "p") {
-      if (const auto shown = preview_entry(global, entry, clock); !shown) complain(shown.error());
-      continue;
-    }
-    if (answer != "y" && answer != "yes") return std::optional<approve::Vote>();
-    approve::Vote vote{.by = user, .presence = approve::Presence::confirmed, .inside_sandbox = inside_sandbox()};
-    // An agent can open a terminal of its own and type y; what it cannot type is the passphrase.
-    if (has_approver) vote.presence = TRY(prove_presence(global, presence, "Approve " + entry.id + "?"));
-    return std::optional(std::move(vote));
-  }
-}
-
 /// A person has said yes in the agent's client, which the settings name as a place for that; the ticket is the proof.
 Result<std::optional<approve::Vote>> take_ticket(const Options& options, const guard::Guard& guard,
                                                  const Request& request) {
@@ -117,8 +75,7 @@ Result<bool> ask_about(const Contact& contact, const GlobalOptions& global, cons
   return true;
 }
 
-Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request,
-                                const Clock& clock) {
+Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& options, const Request& request) {
   guard::Asking asking;
   asking.approval = options.approval;
   if (!options.wait.empty()) {
@@ -133,11 +90,7 @@ Result<guard::Asking> asking_of(const GlobalOptions& global, const Options& opti
     };
     return asking;
   }
-  const bool someone_is_here = !request.asker.is_agent && is_terminal(STDERR_FILENO) && !global.json;
-  if (someone_is_here && !options.no_prompt) {
-    asking.on_the_spot = [user = request.asker.user, global, presence = options.request.presence, &clock](
-                             const approve::Entry& entry) { return ask_here(entry, user, global, presence, clock); };
-  }
+  if (!options.no_prompt) asking.on_the_spot = answer_here(global, options.request.presence, request);
   return asking;
 }
 
@@ -302,9 +255,8 @@ serve::socket::Answer answer_of(const guard::Execution& execution, const guard::
   return {guard::to_json(execution, output), guard::exit_code_of(execution), guard::sentence_of(execution)};
 }
 
-Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request,
-                    const Clock& clock) {
-  guard::Asking asking = TRY(asking_of(global, options, request, clock));
+Result<int> execute(const GlobalOptions& global, const Options& options, guard::Guard& guard, const Request& request) {
+  guard::Asking asking = TRY(asking_of(global, options, request));
   if (!options.ticket.empty()) {
     asking.on_the_spot = [&](const approve::Entry&) { return take_ticket(options, guard, request); };
   }
@@ -347,10 +299,10 @@ Result<int> execute(const GlobalOptions& global, const Options& options, guard::
 
 /// The same by a daemon. Nothing: it is to be done here.
 Result<std::optional<int>> execute_by_daemon(const GlobalOptions& global, const Options& options,
-                                             const Request& request, const Clock& clock) {
+                                             const Request& request) {
   // What needs the person at this terminal, or more of the guard than a run, is done here.
   if (options.dry_run || options.keep || options.learn_network || !options.ticket.empty()) return std::optional<int>();
-  const guard::Asking asking = TRY(asking_of(global, options, request, clock));
+  const guard::Asking asking = TRY(asking_of(global, options, request));
   serve::socket::Question question{.verb = serve::socket::Verb::exec, .request = request, .approval = asking.approval};
   if (asking.wait) question.wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(*asking.wait).count();
   question.person_is_there = static_cast<bool>(asking.on_the_spot);
@@ -366,11 +318,11 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   const SystemClock clock;
   Request request = TRY(request_of(global, options));
   if (options.detach) return detach(global, request, options.request.presence, options.approval);
-  if (const auto done = TRY(execute_by_daemon(global, options, request, clock))) return *done;
+  if (const auto done = TRY(execute_by_daemon(global, options, request))) return *done;
   auto guard = TRY(guard_for(global, request, options.request.presence, clock));
   const bool dry_run = options.dry_run || (guard.settings().approval.dry_run.value && !options.no_dry_run);
   if (options.keep && !dry_run) return fail(Fault::invalid_input, "--keep keeps a preview: give --dry-run too");
-  return dry_run ? preview(global, options, guard, request) : execute(global, options, guard, request, clock);
+  return dry_run ? preview(global, options, guard, request) : execute(global, options, guard, request);
 }
 
 /// `--wait 'npm test'` and `--wait 30s 'npm test'` are both right: what is no time is the command.

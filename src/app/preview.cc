@@ -29,7 +29,7 @@ Result<preview::Store> open_store(const GlobalOptions& global, const Clock& cloc
 /// What is in the queue is for an approver: others get the names of the previews and no more.
 Result<void> may_see(const GlobalOptions& global, const Options& options, const preview::Preview& kept) {
   if (kept.approval.empty() || may_look(global, options.presence)) return {};
-  return fail(Fault::denied, "{} is for the approver of {}: look at it at a terminal, or give the approver's token",
+  return fail(Fault::denied, "{} is for the approver of {}: do this at a terminal, or give the approver's token",
               kept.id, kept.approval);
 }
 
@@ -83,6 +83,8 @@ Result<int> commit(const GlobalOptions& global, const Options& options) {
 Result<int> discard(const GlobalOptions& global, const Options& options) {
   const SystemClock clock;
   const preview::Preview kept = TRY(TRY(open_store(global, clock)).find(options.id));
+  // Else what an approver looked at could be exchanged for another before they answer.
+  CHECK_OK(may_see(global, options, kept));
   guard::Guard guard = TRY(guard_of(global, kept, clock));
   const guard::Discarded discarded = TRY(guard.discard(kept.id));
   if (global.json) {
@@ -122,6 +124,7 @@ void define_preview(CommandLine& line) {
   line.does(commit_verb, [&line, options] { return finish(commit(line.global(), *options)); });
   const Verb discard_verb =
       with_id(CommandLine::part(verb, "discard", "Drop it; a commit that was cut off is undone"), options);
+  add_presence_options(discard_verb, options->presence);
   discard_verb.example("cordon preview discard prv_4c1f0a9b27d3e865");
   line.does(discard_verb, [&line, options] { return finish(discard(line.global(), *options)); });
 }

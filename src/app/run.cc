@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/answer_here.h"
 #include "app/asker.h"
 #include "app/daemon.h"
 #include "app/streams.h"
@@ -157,6 +158,7 @@ Result<serve::socket::Answer> run_here(const GlobalOptions& global, const Option
   guard::Asking asking;
   asking.approval = question.approval;
   if (question.wait_ms) asking.wait = std::chrono::milliseconds(*question.wait_ms);
+  if (!question.wait_ms) asking.on_the_spot = answer_here(global, options.request.presence, request);
   auto guard = TRY(guard_for(global, request, options.request.presence, clock));
   PassingIo io(PassingIo::Progress::off, false);
   PassingSink sink(io);
@@ -174,6 +176,8 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   if (!options.timeout.empty()) request.wall_ms = TRY(milliseconds_of(options.timeout, "--timeout"));
   serve::socket::Question question{.verb = serve::socket::Verb::run, .request = request, .approval = options.approval};
   if (!options.wait.empty()) question.wait_ms = TRY(milliseconds_of(options.wait, "--wait"));
+  question.person_is_there =
+      !question.wait_ms && static_cast<bool>(answer_here(global, options.request.presence, request));
   // The code's own input is ours, unless the code itself came from there or a person would have to type it.
   const bool from_input = !options.code && options.file == "-";
   const bool input = !from_input && !is_terminal(STDIN_FILENO);

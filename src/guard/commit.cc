@@ -96,6 +96,8 @@ Result<Committed> Guard::commit(std::string_view id, const Asking& asking, std::
     }
     if (execution.judgement.verdict.action == Action::ask &&
         !TRY(state_->ask(request, *plan, asking, execution, std::move(stop)))) {
+      const bool waits = std::holds_alternative<Waiting>(execution.report.outcome);
+      if (waits && !TRY(store.find_for_approval(execution.approval))) CHECK_OK(store.attach(id, execution.approval));
       return committed;
     }
   }
@@ -148,6 +150,10 @@ int exit_code_of(const Committed& committed) {
 }
 
 std::string sentence_of(const Committed& committed) {
+  if (const auto* waiting = std::get_if<Waiting>(&committed.execution.report.outcome)) {
+    return fmt::format("not committed: waits for approval as {}. Run: sandbox-queue approve {} --commit", waiting->id,
+                       waiting->id);
+  }
   if (!committed.report) return sentence_of(committed.execution);
   switch (committed.report->end) {
     case preview::CommitReport::End::applied:

@@ -105,6 +105,7 @@ bool Guard::State::clear(const Request& request, const Asking& asking, plan::Pla
   if (execution.judgement.verdict.action != Action::ask) return true;
   const auto may_run = ask(request, plan, asking, execution, stop);
   if (!may_run) return broken(may_run.error());
+  if (!*may_run) note_earnest(execution);
   return *may_run;
 }
 

@@ -86,6 +86,8 @@ struct Guard::State {
   /// Runs a plan as a preview and reads what it did; keeps it where that is asked for.
   void preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed, std::stop_token stop);
   Result<void> commit(const plan::Plan& plan, const sandbox::preview::Preview& preview, Committed& committed);
+  /// A dry run may have asked before; now the request itself did.
+  void note_earnest(const Execution& execution) const;
   sandbox::preview::Store previews() const { return {options.sources.state_dir, *clock}; }
   /// Tells when the command looks as if it carried secrets out.
   void suspect(const Request& request, const Execution& execution) const;

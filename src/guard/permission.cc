@@ -75,10 +75,6 @@ Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const A
   } else {
     entry = TRY(submit(request, plan, execution));
     if (!entry) return false;
-    // A dry run may have asked before; this is the request itself.
-    if (const auto earlier = previews().find_for_approval(entry->id); earlier && *earlier) {
-      previews().set_earnest((*earlier)->id);
-    }
   }
   const bool declined = !TRY(answer(request, *entry, asking, execution, stop));
   if (declined) return false;

@@ -26,7 +26,7 @@ class PreviewIo : public sandbox::CapturedIo {
 };
 
 /// What a throwaway view cannot stand for.
-std::string why_not(const plan::Plan& plan) {
+std::string why_not(const plan::Plan& plan, bool present) {
   if (plan.where == Where::host) return "it runs on the host";
   if (plan.profile.backend != "native") return "the backend " + plan.profile.backend + " cannot show changes";
   if (plan.request.tty) return "it needs a terminal";
@@ -35,6 +35,8 @@ std::string why_not(const plan::Plan& plan) {
   for (const Need& grant : plan.grants) {
     if (grant.kind == Need::Kind::write_path) return "it writes outside of the workspace, to " + grant.target;
     if (grant.kind == Need::Kind::host) return "it needs the network, to reach " + grant.target;
+    // A grant is given by approving: before that, not even its time may depend on what is behind it.
+    if (!present) return "it needs " + grant.target + ", which only an approval opens; see: sandbox-queue preview";
   }
   return "";
 }
@@ -63,10 +65,10 @@ std::string why_overlay_failed(const Execution& execution, const std::string& er
   if (exited != nullptr && exited->code == 0) return "";
   const auto says = [&](const char* text) { return errors.find(text) != std::string::npos; };
   if (says("Invalid cross-device link") || says("cross-device link not permitted") || says("EXDEV")) {
-    return "it renames a directory of the workspace, which only a real run can do";
+    return "a rename or link failed across layers; a directory of the workspace can be renamed in a real run only";
   }
   if (says("Value too large for defined data type") || says("EOVERFLOW")) {
-    return "it changes a file that belongs to somebody else";
+    return "it met a file that belongs to somebody else, which a preview cannot take over";
   }
   return "";
 }
@@ -115,7 +117,7 @@ Result<preview::ChangeList> read_changes(const plan::Plan& plan, PreviewIo& io, 
 
 void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed,
                            std::stop_token stop) {
-  previewed.cannot = why_not(plan);
+  previewed.cannot = why_not(plan, wanted.present);
   previewed.nothing_ran = !previewed.cannot.empty();
   if (previewed.nothing_ran) return;
   const preview::Store store = previews();
@@ -216,7 +218,7 @@ Result<Previewed> Guard::preview(const approve::Entry& entry, std::stop_token st
     return fail(Fault::conflict, "{} would not run as it was asked: something changed since", entry.id);
   }
   previewed.execution.approval = entry.id;
-  state_->preview(plan, {.keep = true}, previewed, std::move(stop));
+  state_->preview(plan, {.keep = true, .present = true}, previewed, std::move(stop));
   if (previewed.preview && !previewed.preview->id.empty()) previews().set_earnest(previewed.preview->id);
   return previewed;
 }
@@ -252,6 +254,12 @@ Json to_json(const Previewed& previewed) {
                                  : Json("cannot preview: " + previewed.cannot);
   object["plan"] = previewed.plan;
   return object;
+}
+
+void Guard::State::note_earnest(const Execution& execution) const {
+  if (execution.approval.empty()) return;
+  const auto kept = previews().find_for_approval(execution.approval);
+  if (kept && *kept) previews().set_earnest((*kept)->id);
 }
 
 preview::Store Guard::previews() const { return state_->previews(); }

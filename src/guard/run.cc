@@ -236,14 +236,18 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
     line.kind = RecordKind::outcome;
     line.status = status_of(execution.report.outcome);
     if (const auto* exited = std::get_if<Exited>(&execution.report.outcome)) line.exit = exited->code;
-    line.detail = outcome_detail(execution.report);
+    // What only an approver is to see is not in a log that others may be shown.
+    if (kind == RunKind::preview_for_approver) {
+      line.exit.reset();
+      line.detail = Json::object();
+    } else {
+      line.output = std::move(output);
+      line.detail = outcome_detail(execution.report);
+    }
     if (kind != RunKind::real) {
       line.detail["preview"] = true;
-      line.detail["ended"] = line.status;
       line.status = "previewed";
     }
-    // What only an approver is to see is not in a log that others may be shown.
-    if (kind != RunKind::preview_for_approver) line.output = std::move(output);
     if (const auto concluded = (*book)->conclude(std::move(line)); !concluded) {
       execution.alerts.push_back("the outcome could not be recorded: " + concluded.error().sentence);
       alarm(Alert::Kind::audit_trouble, request, concluded.error().sentence);

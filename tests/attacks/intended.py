@@ -38,6 +38,28 @@ OPEN = {
                     "masked_parent_moved", "masked_file", "hooks_directory_removed")},
 }
 
+# Containers: what their runtimes do not offer. Nothing of it reaches the host.
+SENTRY = ("answered by gVisor's own kernel, which is a process without rights on the host: what is named here is its "
+          "table, its user 0, its devices or its limits, not the host's")
+for backend in ("runc", "gvisor"):
+    OPEN.update({
+        (backend, "*", "lock_system_file"): OPEN["L*", "*", "lock_system_file"],
+        (backend, "*", "path_socket_workspace"): OPEN["L*", "*", "path_socket_workspace"],
+        (backend, "*", "path_datagram_workspace"): "as path_socket_workspace",
+        (backend, "*", "udp_loopback"): "a container's loopback is up, and its own: the datagram reaches nobody",
+        (backend, "*", "processes_unlimited"): "processes are counted by the control group, not by RLIMIT_NPROC",
+    })
+OPEN.update({("runc", "*", name): why for name, why in {
+    "page_flags": "covered by /dev/null: it can be opened and reads nothing",
+    "securebits_unlocked": "an OCI configuration cannot lock them; there is no capability, and no new privileges",
+}.items()})
+OPEN["runc", "user", "init_fd"] = "started by a user, pid 1 is that user's and uid 0 of the namespace; its only file is its socket"
+OPEN.update({("gvisor", "*", name): SENTRY for name in (
+    "become_outer_root", "device_fuse", "device_net_tun", "huge_pages", "init_environ", "init_fd", "init_maps",
+    "init_thread_environ", "int80_netlink", "kernel_command_line", "lower_oom_score", "netlink_route", "netlink_uevent",
+    "nice_negative", "outer_group_zero", "outer_user_zero", "ping_socket", "raise_processes", "setns_init_user",
+    "sysfs_listed", "use_planted_device", "many_timers")})
+
 # Attacks that no column of this table shows open on every machine, and what would open them.
 NOT_IN_KERNEL = "this machine's kernel is built without it; the filter's evaluator tests hold the rule"
 NEEDS_RESOURCE = "needs CAP_SYS_RESOURCE, which root does not have on this machine"

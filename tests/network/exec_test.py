@@ -100,7 +100,7 @@ class Rules(NetworkCase):
     def test_the_clean_room_has_none(self):
         self.allow("a.test")
         self.write("fetch.sh", "curl -sS http://a.test/\n")
-        self.assertEqual(self.call("mass", "bash fetch.sh").returncode, 7)
+        self.assertEqual(self.call("mass", "bash fetch.sh").returncode, 6)
 
 
 class Learning(NetworkCase):

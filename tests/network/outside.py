@@ -3,6 +3,7 @@ arrives is written to STAGE/log, so that a test can say what did not."""
 import ctypes
 import json
 import os
+import shutil
 import socket
 import socketserver
 import ssl
@@ -30,7 +31,7 @@ ZONE = {
     "loop.test": ["127.0.0.1"], "private.test": ["10.77.0.1"], "meta.test": ["169.254.169.254"],
     "own.test": ["93.184.216.200"], "mixed.test": ["127.0.0.1", OUTSIDE["a.test"]], "zero.test": ["0.0.0.0"],
     "cgnat.test": ["100.64.0.1"], "multi.test": ["224.0.0.1"], "refusing.test": [OUTSIDE["a.test"]],
-    "big.test": [f"93.184.217.{i}" for i in range(1, 60)] + [OUTSIDE["a.test"]],
+    "big.test": [OUTSIDE["a.test"]] + [f"93.184.217.{i}" for i in range(1, 60)],
     "secret.evil.test": [OUTSIDE["b.test"]],
 }
 ZONE6 = {
@@ -178,10 +179,11 @@ class Web(socketserver.StreamRequestHandler):
         elif path.startswith("/bytes/"):
             self.say(200, b"x" * int(path[len("/bytes/"):]))
         else:
-            file = os.path.normpath(f"{STAGE}/www/{path}")
+            plain = path.split("?")[0]
+            file = os.path.normpath(f"{STAGE}/www/{plain}") + ("/index.html" if plain.endswith("/") else "")
             if file.startswith(f"{STAGE}/www/") and os.path.isfile(file):
                 with open(file, "rb") as content:
-                    self.say(200, content.read(), {}, method)
+                    self.say(200, content.read(), {"Content-Type": "text/html"} if file.endswith(".html") else {}, method)
             elif path == "/":
                 self.say(200, b"hello from outside\n", {}, method)
             else:
@@ -227,8 +229,25 @@ class Silent(socketserver.BaseRequestHandler):
             pass
 
 
+def serve_ssh():
+    """For root of a home of its own, with whatever key a test puts there."""
+    home = f"{STAGE}/ssh-home"
+    os.makedirs(f"{home}/.ssh", 0o700)
+    with open(f"{home}/.ssh/authorized_keys", "w"):
+        pass
+    os.chmod(f"{home}/.ssh/authorized_keys", 0o600)
+    if not shutil.which("dropbear"):
+        return
+    subprocess.run(["mount", "--bind", home, "/root"], check=True)
+    subprocess.run(["dropbearkey", "-t", "ed25519", "-f", f"{STAGE}/ssh-host-key"], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    subprocess.Popen(["dropbear", "-F", "-E", "-s", "-r", f"{STAGE}/ssh-host-key", "-p", f"{OUTSIDE['ssh.test']}:22",
+                      "-P", f"{STAGE}/ssh-pid"], stdin=subprocess.DEVNULL, stderr=open(f"{STAGE}/ssh-log", "w"))
+
+
 def main():
-    ctypes.CDLL(None).unshare(0x40000000)
+    ctypes.CDLL(None).unshare(0x40000000 | 0x20000)
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
     print("namespace", flush=True)
     sys.stdin.readline()
     commands = ["link set lo up", "addr add 10.77.0.2/24 dev far", "-6 addr add 2a00:1450::2/64 dev far nodad",
@@ -245,6 +264,7 @@ def main():
         start(OUTSIDE[name], 443, SecureWeb)
         start(OUTSIDE[name], 7, Echo)
     start(SIX, 80, Web)
+    serve_ssh()
     start(OUTSIDE["slow.test"], 80, Silent)
     start(OUTSIDE["slow.test"], 443, Silent)
     print("ready", flush=True)

@@ -70,8 +70,11 @@ def main():
                 file.write(text)
             target = os.path.realpath(f"/etc/{name}")
             run("mount", "--bind", f"{stage}/{name}", target)
+        open(f"{stage}/log", "w").close()
+        with open("/proc/sys/net/ipv4/ip_unprivileged_port_start", "w") as file:
+            file.write("0")  # of this namespace: tests listen where servers do
         outside = subprocess.Popen([sys.executable, f"{HERE}/outside.py", stage], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
+                                   stdout=subprocess.PIPE, text=True, start_new_session=True)
         if outside.stdout.readline() != "namespace\n":
             raise RuntimeError("the outside did not come up")
         run("ip", "link", "set", "lo", "up")
@@ -89,7 +92,8 @@ def main():
         return subprocess.run(sys.argv[1:], env=environment).returncode
     finally:
         if outside is not None:
-            outside.send_signal(signal.SIGKILL)
+            # Its ssh server is a group member; nobody of it may stay.
+            os.killpg(outside.pid, signal.SIGKILL)
             outside.wait()
         shutil.rmtree(stage, ignore_errors=True)
 

@@ -111,6 +111,22 @@ class Withheld(PreviewCase):
         id = json.loads(shown)["preview"]["id"]
         self.assertNotIn("hunter2", self.call("cordon", "preview", "list", "--json", expect=0).stdout)
         self.call("cordon", "preview", "show", id, expect=126)
+        self.call("cordon", "preview", "discard", id, expect=126)
+        ended = [line for line in self.records() if line["status"] == "previewed"]
+        self.assertEqual([set(line["detail"]) for line in ended], [{"preview"}])
+        self.assertNotIn("exit", ended[0])
+
+    def test_what_only_an_approval_opens_is_closed_to_its_preview(self):
+        outside = os.path.join(self.dir, "outside")
+        with open(outside, "w") as file:
+            file.write("hunter2\n")
+        result = self.preview(f"cp {outside} here")
+        self.assertEqual(result["would"], "queue")
+        self.assertIn("only an approval opens", result["cannot_preview"])
+        self.assertFalse([line for line in self.records() if line["kind"] == "intent"])
+        token = self.become_approver()
+        shown = json.loads(self.call("sandbox-queue", "preview", "--json", result["queue_id"], env=token, expect=0).stdout)
+        self.assertEqual(shown["changes"][0]["diff"], "@@ -0,0 +1 @@\n+hunter2\n")
 
     def test_the_approver_sees_it_and_can_commit_it(self):
         token = self.become_approver()
@@ -179,6 +195,11 @@ class Withheld(PreviewCase):
         result = self.preview("rm -rf old", env=token)
         self.assertEqual([c["path"] for c in result["changes"]], ["old"])
         self.assertIsNone(result["queue_id"])
+        id = self.keep("rm -rf old", env=token)["preview"]
+        waits = self.commit(id, expect=75)
+        self.assertIn("approve " + waits["queue_id"] + " --commit", waits["error"])
+        self.call("sandbox-queue", "approve", waits["queue_id"], "--commit", env=token, expect=0)
+        self.assertFalse(self.exists("old"))
 
 
 class Kept(PreviewCase):

@@ -17,8 +17,12 @@ def tree_of(root, leave_out=OWN):
             files = [f for f in files if f not in leave_out]
         for name in names + files:
             path = os.path.join(directory, name)
-            status = os.lstat(path)
             key = os.path.relpath(path, root)
+            try:
+                status = os.lstat(path)
+            except PermissionError:  # in a directory of one's own that one may only list
+                tree[key] = ("closed",)
+                continue
             if stat.S_ISLNK(status.st_mode):
                 tree[key] = ("link", os.readlink(path))
             elif stat.S_ISDIR(status.st_mode):
@@ -138,7 +142,7 @@ class Writer:
                 lambda: f"f={self.a_file()}; rm -rf \"$f\"; mkdir \"$f\"; echo in > \"$f\"/in; chmod 500 \"$f\"",
                 lambda: f"mkdir /tmp/{self.mark}m; echo x > /tmp/{self.mark}m/x; mv -T /tmp/{self.mark}m {self.a_place()}",
                 lambda: f"p={self.a_place()}; mkdir \"$p\"; echo y > \"$p\"/y; mv -T \"$p\" {self.a_place()}",
-                lambda: f"mkfifo {self.a_place()}",
+                lambda: f"mkfifo {self.a_place()}.fifo",
                 lambda: f"head -c {self.random.randrange(9000)} /dev/zero > {self.a_place()}",
             ])())
         return "\n".join(steps) + "\ntrue\n"

@@ -1,10 +1,13 @@
 """cordon run: every example of the document that the product was asked for, its security tests with the right reason, the
 guard on the way, and the record. All of it without a daemon and with one: the results are the same."""
 import base64
+import fcntl
 import json
 import os
+import pty
 import subprocess
 import sys
+import termios
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -151,6 +154,23 @@ class Guarded(RunCase):
         self.assertTrue(other["blocked"])
         self.assertTrue(self.exists("data.txt"))
         self.bad("js", "1", "knows no files", "--access", "ro", expect=1)
+
+    def test_a_person_at_the_terminal_is_asked_on_the_spot(self):
+        for answer, left in (("n", True), ("y", False)):
+            os.makedirs(os.path.join(self.work, "build"), exist_ok=True)
+            ours, theirs = pty.openpty()
+            run = subprocess.Popen(["cordon", "run", "-l", "bash", "--access", "rw", "-c", "rm -rf build"], cwd=self.work,
+                                   env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                                   preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            os.close(theirs)
+            shown = b""
+            while b"Run it?" not in shown:
+                shown += os.read(ours, 4096)
+            self.assertIn(b"rm -rf build", shown)
+            os.write(ours, answer.encode() + b"\n")
+            self.assertEqual(run.wait(60), 126 if left else 0)
+            os.close(ours)
+            self.assertEqual(self.exists("build"), left)
 
     def test_what_was_approved_is_that_code(self):
         """A file that is given along counts as well."""

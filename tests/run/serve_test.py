@@ -306,6 +306,28 @@ class Kept(ServeCase):
         found = self.good("python", search, "--timeout", "120s", "--session", "mine")
         self.assertRegex(found, r"^\['descriptor 3 socket:\[\d+\]'\]$")
 
+    def children(self):
+        with open("/proc/%d/task/%d/children" % (self.daemon.pid, self.daemon.pid)) as file:
+            first = file.read().split()
+        found = set(first)
+        for task in os.listdir("/proc/%d/task" % self.daemon.pid):
+            try:
+                with open("/proc/%d/task/%s/children" % (self.daemon.pid, task)) as file:
+                    found.update(file.read().split())
+            except FileNotFoundError:
+                pass
+        return found
+
+    def test_what_is_kept_ready_stays_within_bounds(self):
+        """More kinds of rooms than are kept: the oldest go, and what is asked for is right all the same."""
+        for number in range(14):
+            limits = "{agents: {defaults: {sandbox: {limits: {memory: '%d MiB'}}}}}" % (300 + number)
+            self.write(".cordon/config.json5", limits)
+            for _ in range(2):
+                self.assertEqual(self.good("js", "%d + 1" % number), str(number + 1))
+        self.assertLessEqual(len(self.children()), 8 * 4 + 8)
+        self.assertEqual(self.stop_daemon(), 0)
+
     def test_each_run_has_its_own_interpreter(self):
         code = "import random; print(hash('x'), random.random())"
         self.assertEqual(len({tuple(self.good("python", code).split()) for _ in range(4)}), 4)

@@ -1,7 +1,14 @@
 #include "sandbox/container/group.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+
+#include "sys/fd.h"
 
 namespace cordon::sandbox::container {
 
@@ -35,6 +42,21 @@ ContainerGroup::ContainerGroup(int pid, std::function<void()> kill) : kill_(std:
   // A hybrid layout: version 2 is there for its names alone.
   if (paths_.size() > 1) paths_.erase("");
   before_ = counted();
+}
+
+Result<void> move_into(const native::Cgroup& group, int pid) {
+  std::vector<sys::Fd> doors = TRY(group.doors());
+  if (const int directory = group.birth_descriptor(); directory >= 0) {
+    doors.emplace_back(::openat(directory, "cgroup.procs", O_WRONLY | O_CLOEXEC));
+  }
+  const std::string number = std::to_string(pid);
+  for (const sys::Fd& door : doors) {
+    if (::write(door.get(), number.data(), number.size()) < 0) {
+      return fail(Fault::unavailable, "the container cannot be moved into its control groups: {}",
+                  std::strerror(errno));
+    }
+  }
+  return {};
 }
 
 native::CgroupReading ContainerGroup::read() const {

@@ -18,7 +18,6 @@ class ContainerGroup : public native::Cgroup {
   /// Whether memory and processes are counted where we can see it.
   bool visible() const { return !paths_.empty(); }
 
-  Result<void> attach(int) override { return {}; }
   void kill() override { kill_(); }
   native::CgroupReading read() const override;
   bool remove() override { return true; }
@@ -29,5 +28,8 @@ class ContainerGroup : public native::Cgroup {
   native::CgroupReading before_;  // of earlier runs in the same container
   std::function<void()> kill_;
 };
+
+/// Moves a process that somebody else started into a group of ours.
+Result<void> move_into(const native::Cgroup& group, int pid);
 
 }  // namespace cordon::sandbox::container

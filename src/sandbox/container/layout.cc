@@ -231,6 +231,31 @@ std::string group_for(const Identity& identity) {
   return fmt::format("{}{}:x:{}:\nnogroup:x:65534:\n", root, native::user_name, identity.gid);
 }
 
+std::vector<std::string> masked_paths() {
+  return {"/proc/acpi",
+          "/proc/asound",
+          "/proc/kcore",
+          "/proc/keys",
+          "/proc/latency_stats",
+          "/proc/timer_list",
+          "/proc/timer_stats",
+          "/proc/sched_debug",
+          "/proc/scsi",
+          "/proc/kallsyms",
+          "/proc/kpagecount",
+          "/proc/kpageflags",
+          "/proc/vmallocinfo",
+          "/proc/pagetypeinfo",
+          "/proc/cmdline",
+          "/proc/config.gz",
+          "/proc/sys/kernel/random/boot_id",
+          "/sys/firmware"};
+}
+
+std::vector<std::string> read_only_paths() {
+  return {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
+}
+
 Result<std::string> place_as_seen(const std::string& source, const std::string& target) {
   const sys::Fd there = open_strictly(AT_FDCWD, source, O_PATH, 0);
   struct stat status {};

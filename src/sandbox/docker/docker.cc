@@ -260,6 +260,9 @@ RunReport DockerSandbox::run(Clearance clearance, Io& io, std::stop_token stop) 
   RunReport report;
   report.isolation = isolation();
   if (clearance.profile().report_violations) report.isolation.missing.emplace_back("reports of refused calls");
+  if (clearance.profile().network == Network::rules) {
+    report.isolation.missing.emplace_back("the network rules: this backend has no network at all");
+  }
   const auto begin = std::chrono::steady_clock::now();
   if (auto ran = Run(*this, clearance.profile()).run(io, std::move(stop), report); !ran) {
     report.outcome = container::unrun(ran.error());

@@ -74,6 +74,8 @@ Json host_config(const container::Layout& layout, const ContainerRequest& reques
       {"PidsLimit", limits.pids ? limits.pids + 1 : most_processes},
       {"Ulimits", limits_of(limits)},
       {"Mounts", mounts_of(layout, request.sources)},
+      {"MaskedPaths", container::masked_paths()},
+      {"ReadonlyPaths", container::read_only_paths()},
       {"ShmSize", shared_memory_bytes},
       {"IpcMode", "private"},
       {"CgroupnsMode", "private"},

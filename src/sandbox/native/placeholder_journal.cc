@@ -40,6 +40,12 @@ std::vector<Placeholder> read_run(const std::string& file) {
   return held;
 }
 
+std::string text_of(const std::vector<Placeholder>& placeholders) {
+  Json list = Json::array();
+  for (const Placeholder& item : placeholders) list.push_back({{"path", item.path}, {"directory", item.directory}});
+  return list.dump();
+}
+
 /// If it still is empty, as we made it: what someone put there stays.
 void remove_if_empty(const Placeholder& placeholder) {
   struct stat status {};
@@ -72,12 +78,19 @@ bool PlaceholderJournal::holds(const std::string& path) const {
 }
 
 Result<std::string> PlaceholderJournal::enter(const std::vector<Placeholder>& placeholders) {
-  Json list = Json::array();
-  for (const Placeholder& item : placeholders) list.push_back({{"path", item.path}, {"directory", item.directory}});
   const std::string name = new_name();
-  CHECK_OK(sys::create_file(directory_ + "/" + name, list.dump(), 0600));
+  CHECK_OK(sys::create_file(directory_ + "/" + name, text_of(placeholders), 0600));
   runs_[name] = placeholders;
   return name;
+}
+
+Result<void> PlaceholderJournal::share(const std::string& name, const std::string& mark) {
+  const std::string other = fmt::format("{}{}-kept", prefix, mark);
+  const auto held = runs_.find(name);
+  if (held == runs_.end() || runs_.contains(other)) return {};
+  CHECK_OK(sys::create_file(directory_ + "/" + other, text_of(held->second), 0600));
+  runs_[other] = held->second;
+  return {};
 }
 
 void PlaceholderJournal::leave(const std::string& name) { remove(name); }

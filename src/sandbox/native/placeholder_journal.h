@@ -26,6 +26,8 @@ class PlaceholderJournal {
   /// Before they are made. Not synced: it is there for runs that are killed, and a machine that lost its power may keep
   /// an empty placeholder. Returns the name to leave by.
   Result<std::string> enter(const std::vector<Placeholder>& placeholders);
+  /// What run `name` holds is also held while that process lives; once is enough.
+  Result<void> share(const std::string& name, const std::string& mark);
   /// Removes what nobody else holds.
   void leave(const std::string& name);
   /// What runs that are gone did not remove.

@@ -128,12 +128,9 @@ Result<PlaceholderHold> PlaceholderHold::take(const Workspace& workspace, const 
 }
 
 Result<void> PlaceholderHold::also_for(const std::string& mark) const {
-  for (const std::string& holder : held_) {
-    const std::string other = fmt::format("{}/by-{}-kept", fs::path(holder).parent_path().string(), mark);
-    std::error_code error;
-    if (!fs::exists(other, error)) CHECK_OK(sys::create_file(other, "", 0600));
-  }
-  return {};
+  if (held_as_.empty()) return {};
+  PlaceholderJournal journal = TRY(PlaceholderJournal::open(state_directory_));
+  return journal.share(held_as_, mark);
 }
 
 PlaceholderHold::~PlaceholderHold() { release(); }

@@ -170,7 +170,7 @@ TEST(Http, ABodyEndsWhereItSays) {
         "5\r\nhello\n0\r\n\r\n", "fffffffffffffffff\r\n", "5\r\nhello\r\n0\r\n\n"}) {
     EXPECT_EQ(taken(bad, request), -1) << bad;
   }
-  EXPECT_EQ(taken("5;x=y\r\nhello\r\n0\r\nT: x\r\n\r\n", response), 26);
+  EXPECT_EQ(taken("5;x=y\r\nhello\r\n0\r\nT: x\r\n\r\n", response), 25);
   BodyReader sized({Framing::Kind::length, 5}, request);
   EXPECT_EQ(*sized.take("hel"), 3U);
   EXPECT_EQ(*sized.take("loGET"), 2U);

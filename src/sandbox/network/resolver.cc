@@ -105,9 +105,10 @@ class Lookup {
   /// True when everything is known.
   bool ready(Resolver::Clock::time_point now) {
     if (tcp_) {
-      if (!exchange_over_tcp()) return !attempt(now);
-      if (!all_answered() && !ask_over_tcp()) return !attempt(now);
-      return all_answered();
+      const Progress progress = exchange_over_tcp();
+      if (progress == Progress::waiting) return false;
+      if (all_answered()) return true;
+      return (progress == Progress::failed || !ask_over_tcp()) && !attempt(now);
     }
     std::array<char, 4096> packet{};
     for (;;) {
@@ -182,28 +183,29 @@ class Lookup {
     return true;
   }
 
-  /// False: the server failed us.
-  bool exchange_over_tcp() {
+  enum class Progress { waiting, answered, failed };
+  Progress exchange_over_tcp() {
+    const auto later = [] { return errno == EAGAIN || errno == EINTR ? Progress::waiting : Progress::failed; };
     if (!outgoing_.empty()) {
       const ssize_t sent = ::send(tcp_->get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent < 0) return errno == EAGAIN || errno == EINTR;
+      if (sent < 0) return later();
       outgoing_.erase(0, static_cast<std::size_t>(sent));
       if (outgoing_.empty()) resolver_.watch_(tcp_->get(), id_, false);
-      return true;
+      return Progress::waiting;
     }
     std::array<char, 4096> part{};
     const ssize_t got = ::recv(tcp_->get(), part.data(), part.size(), MSG_DONTWAIT);
-    if (got < 0) return errno == EAGAIN || errno == EINTR;
-    if (got == 0) return false;
+    if (got < 0) return later();
+    if (got == 0) return Progress::failed;
     incoming_.append(part.data(), static_cast<std::size_t>(got));
-    if (incoming_.size() < 2) return true;
+    if (incoming_.size() < 2) return Progress::waiting;
     const std::size_t length =
         std::size_t{static_cast<std::uint8_t>(incoming_[0])} << 8 | static_cast<std::uint8_t>(incoming_[1]);
-    if (incoming_.size() < 2 + length) return true;
+    if (incoming_.size() < 2 + length) return Progress::waiting;
     const auto answered = [&] { return std::ranges::count_if(queries_, [](const Query& q) { return q.answered; }); };
     const auto before = answered();
     take_reply(std::string_view(incoming_).substr(2, length));
-    return answered() > before;
+    return answered() > before ? Progress::answered : Progress::failed;
   }
 
   Resolver& resolver_;

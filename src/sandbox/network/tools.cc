@@ -9,11 +9,11 @@ namespace {
 /// ssh has no proxy of its own. bash can be one: it asks for a tunnel, says what the proxy says if that is no, and then
 /// copies both ways.
 constexpr const char* ssh_command =
-    "ssh -o ProxyCommand='exec /bin/bash --norc --noprofile -c '\\''"
+    "ssh -o ProxyCommand='/bin/bash --norc --noprofile -c '\\''"
     "exec 3<>/dev/tcp/127.0.0.1/{0} && "
-    "printf \"CONNECT %s:%s HTTP/1.1\\r\\nHost: %s:%s\\r\\n\\r\\n\" \"$0\" \"$1\" \"$0\" \"$1\" >&3 && "
-    "IFS= read -r s <&3 && while IFS= read -r l <&3 && [ \"$l\" != $\"\\r\" ]; do :; done; "
-    "case $s in *\" 200 \"*) ;; *) echo \"$s\" >&2; cat <&3 >&2; exit 1;; esac; "
+    "printf \"CONNECT %%s:%%s HTTP/1.1\\r\\nHost: %%s:%%s\\r\\n\\r\\n\" \"$0\" \"$1\" \"$0\" \"$1\" >&3 && "
+    "IFS= read -r s <&3 && while IFS= read -r l <&3; do case $l in ?) break;; esac; done; "
+    "case $s in *\" 200 \"*) ;; *) cat <&3 >&2; exit 1;; esac; "
     "cat <&3 & exec cat >&3'\\'' %h %p'";
 
 }  // namespace

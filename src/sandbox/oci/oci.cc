@@ -108,7 +108,7 @@ class OciSandbox::Run {
       if (gvisor) limits.pids = 0;
       called.group = TRY(owner_.cgroups_->create(limits));
       // All of gVisor is in the group, of the others the container alone.
-      if (gvisor) CHECK_OK(called.group->attach(process.pid()));
+      if (gvisor) CHECK_OK(container::move_into(*called.group, process.pid()));
     }
     CHECK_OK(process.go());
     if (auto call = container::take_call(stage, process.pidfd().get(), called.launched); !call) {
@@ -117,7 +117,7 @@ class OciSandbox::Run {
                   why.empty() ? "" : "; it said: ", why);
     }
     const int pid = TRY(pid_in(stage.path() + "/pid", process));
-    if (called.group && !gvisor) CHECK_OK(called.group->attach(pid));
+    if (called.group && !gvisor) CHECK_OK(container::move_into(*called.group, pid));
     if (!called.group) {
       called.group = std::make_unique<container::ContainerGroup>(
           ::geteuid() == 0 ? pid : 0, [&owner = owner_, id = stage.id()] { owner.remove(id); });
@@ -191,6 +191,9 @@ RunReport OciSandbox::run(Clearance clearance, Io& io, std::stop_token stop) {
   RunReport report;
   report.isolation = isolation();
   if (clearance.profile().report_violations) report.isolation.missing.emplace_back("reports of refused calls");
+  if (clearance.profile().network == Network::rules) {
+    report.isolation.missing.emplace_back("the network rules: this backend has no network at all");
+  }
   const auto begin = std::chrono::steady_clock::now();
   if (auto ran = Run(*this, clearance.profile()).run(io, std::move(stop), report); !ran) {
     report.outcome = container::unrun(ran.error());

@@ -118,6 +118,10 @@ class Child {
         raw::close(source);
         if (!ok(tree, "open_tree", index)) return false;
       }
+      // Whatever a runtime makes of them later, a device or a setuid program in there is none.
+      const raw::MountAttributes guarded{.set = raw::mount_no_suid | raw::mount_no_dev};
+      const unsigned all = raw::at_empty_path | raw::at_recursive;
+      if (!ok(raw::mount_setattr(static_cast<int>(tree), "", all, guarded), "mount_setattr", index)) return false;
       if (!ok(raw::move_mount(static_cast<int>(tree), AT_FDCWD, placement.point.c_str()), "move_mount", index)) {
         return false;
       }

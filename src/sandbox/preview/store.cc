@@ -190,6 +190,13 @@ Result<std::optional<Preview>> Store::find_for_approval(std::string_view approva
   return std::optional<Preview>();
 }
 
+Result<void> Store::attach(std::string_view id, std::string_view approval) const {
+  const Note note = read_note(directory_of(id));
+  if (!note.expires) return damaged();
+  const Json json = {{"expires", to_rfc3339(*note.expires)}, {"approval", approval}};
+  return sys::replace_file(directory_of(id) + "/note.json", json.dump(), 0600);
+}
+
 bool Store::is_only_dry(std::string_view id) const {
   std::error_code error;
   return !fs::exists(directory_of(id) + "/earnest", error);

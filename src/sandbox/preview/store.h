@@ -71,6 +71,8 @@ class Store {
   /// The newest first. What cannot be read is left out.
   Result<std::vector<Preview>> list() const;
   Result<std::optional<Preview>> find_for_approval(std::string_view approval) const;
+  /// From now on it is what this entry's approver sees and may commit.
+  Result<void> attach(std::string_view id, std::string_view approval) const;
   /// Whether the entry that this preview is for was asked for by nothing but a dry run.
   bool is_only_dry(std::string_view id) const;
   /// From now on it was asked for in earnest, too.

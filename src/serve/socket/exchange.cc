@@ -121,10 +121,12 @@ std::string not_ours(const Question& question, const guard::Guard& guard) {
   if (question.verb == Verb::exec && guard.settings().approval.dry_run.value && !question.dry_run_is_fine) {
     return "the settings make a dry run the default";
   }
-  if (question.person_is_there && guard.judge(question.request).verdict.action == Action::ask) {
-    return "a person is there to be asked";
-  }
-  return "";
+  if (!question.person_is_there) return "";
+  // Code that gets nothing is never asked about; for the rest a person who is there can wait a few milliseconds.
+  const auto& snippet = question.request.snippet;
+  const bool may_ask =
+      snippet ? snippet->access != WorkspaceAccess::none : guard.judge(question.request).verdict.action == Action::ask;
+  return may_ask ? "a person is there to be asked" : "";
 }
 
 class Exchange {

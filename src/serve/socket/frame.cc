@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -116,9 +117,15 @@ Result<std::optional<Frame>> receive_frame(const sys::Fd& connection, std::size_
     length |= static_cast<std::size_t>(static_cast<unsigned char>(header[i])) << (8 * i);
   }
   if (length > largest) return fail(Fault::invalid_input, "a message of {} bytes is too large", length);
-  std::string text(length, '\0');
-  if (length > 0 && !TRY(receive_all(connection, text.data(), length))) {
-    return fail(Fault::unavailable, "the connection ended within a message");
+  // Room is made as bytes come: what a header claims costs nothing.
+  constexpr std::size_t step = 1U << 20;
+  std::string text;
+  while (text.size() < length) {
+    const std::size_t had = text.size();
+    text.resize(std::min(length, had + step));
+    if (!TRY(receive_all(connection, text.data() + had, text.size() - had))) {
+      return fail(Fault::unavailable, "the connection ended within a message");
+    }
   }
   frame.body = Json::parse(text, nullptr, false);
   if (!frame.body.is_object()) return fail(Fault::invalid_input, "a message that is no JSON object");

@@ -137,7 +137,11 @@ void Server::work() {
     const std::shared_ptr<Connection> connection = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    answer(service_, connection->socket, connection->stop.get_token());
+    try {
+      answer(service_, connection->socket, connection->stop.get_token());
+    } catch (const std::exception&) {
+      // Out of memory, say: one request's trouble is not the others'. The client is told by the end of its connection.
+    }
     lock.lock();
     open_.erase(connection->id);
     went_.notify_all();
