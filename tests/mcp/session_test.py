@@ -12,7 +12,7 @@ from client import META, MODERN, Client
 
 ERAS = (MODERN, "2025-11-25", "2024-11-05")
 AGENT_TOOLS = ["sandbox_check", "sandbox_exec", "sandbox_queue_list", "sandbox_audit_log", "sandbox_audit_stats",
-               "sandbox_allowlist_test", "sandbox_explain"]
+               "sandbox_allowlist_test", "sandbox_run", "sandbox_explain"]
 APPROVER_TOOLS = ["sandbox_queue_approve", "sandbox_queue_reject", "sandbox_allowlist_add", "sandbox_allowlist_remove"]
 
 
@@ -167,6 +167,19 @@ class Session(McpCase):
         self.assertEqual((dry["isError"], dry["structuredContent"]["would"]), (False, "execute"))
         self.assertFalse(self.exists("made"))
 
+    def test_code_runs_in_a_clean_room(self):
+        client = self.connect("--agent", "coder")
+        done = client.call("sandbox_run", {"language": "javascript", "code": "const x = 40 + 2; x"})
+        self.assertEqual((done["isError"], done["structuredContent"]["output"]), (False, "42"), done)
+        client.call("sandbox_run", {"language": "js", "code": "var kept = 7", "session": "s"})
+        self.assertEqual(client.call("sandbox_run", {"language": "js", "code": "kept", "session": "s"})["structuredContent"]["output"], "7")
+        other = self.connect("--agent", "other")
+        self.assertFalse(other.call("sandbox_run", {"language": "js", "code": "kept", "session": "s"})["structuredContent"]["success"])
+        self.assertIn("Unsupported language", client.call("sandbox_run", {"language": "cobol", "code": "x"})["content"][0]["text"])
+        self.settings("{tools: {deny: ['code_execution']}}")
+        self.assertNotIn("sandbox_run", client.tools())
+        self.assertIn("sandbox_exec", client.tools())
+
     def test_answers_are_the_command_lines_objects(self):
         client = self.connect("--agent", "main")
         for tool, arguments, command in (
@@ -205,7 +218,7 @@ class Limits(McpCase):
         client = self.connect("--agent", "coder")
         self.assertIn("sandbox_exec", client.tools())
         self.settings("{tools: {deny: ['exec', 'sandbox_audit_*']}}")
-        self.assertEqual(client.tools(), [name for name in AGENT_TOOLS if name != "sandbox_exec" and "audit" not in name])
+        self.assertEqual(client.tools(), [name for name in AGENT_TOOLS if name not in ("sandbox_exec", "sandbox_run") and "audit" not in name])
         for tool in ("sandbox_exec", "sandbox_audit_log"):
             self.assertEqual(client.call(tool, {"command": "ls"})["error"]["code"], -32602)
 
@@ -251,7 +264,7 @@ class Limits(McpCase):
         token = self.become_approver()
         self.connect("--agent", "coder").call("sandbox_exec", {"command": "rm -rf build"})
         auditor = self.connect("--role", "auditor", env=token)
-        self.assertEqual(auditor.tools(), [name for name in AGENT_TOOLS if name != "sandbox_exec"])
+        self.assertEqual(auditor.tools(), [name for name in AGENT_TOOLS if name not in ("sandbox_exec", "sandbox_run")])
         self.assertEqual(len(auditor.call("sandbox_queue_list")["structuredContent"]["entries"]), 1)
 
     def test_what_the_command_line_may_not_claim_is_refused_before_anyone_is_served(self):

@@ -1,4 +1,6 @@
 // tools/call: every call on a thread of its own, from its arguments to its answer.
+#include <algorithm>
+
 #include "base/text.h"
 #include "serve/mcp/approval.h"
 #include "serve/mcp/conversation.h"
@@ -89,7 +91,9 @@ Result<Json> Conversation::perform(const ToolCall& call, const std::stop_token& 
   if (call.state) return go_on(call, *tool, stop);
   Json answer = TRY(call_once(call, *tool, call.arguments, std::nullopt, stop));
   // Who named a time to wait has waited, and wants to know how it stands.
-  if (!waits(answer) || call.arguments.contains("wait")) return tool_result(std::move(answer));
+  const bool takes_approval =
+      std::ranges::any_of(tool->arguments, [](const Argument& one) { return one.name == "approval"; });
+  if (!waits(answer) || !takes_approval || call.arguments.contains("wait")) return tool_result(std::move(answer));
   return ask(call, *tool, settings, std::move(answer), stop);
 }
 

@@ -51,6 +51,24 @@ Result<Json> execute_command(const Premises& premises, const Call& call) {
   return guard::to_json(execution, {io.out, io.err});
 }
 
+Result<Json> run_snippet(const Premises& premises, const Call& call) {
+  const Json& given = call.arguments;
+  Request request = TRY(premises.request(call.caller, "", ""));
+  Snippet snippet{.language = text_in(given, "language"), .code = text_in(given, "code")};
+  snippet.session = text_in(given, "session");
+  snippet.output_bytes =
+      static_cast<std::uint64_t>(number_in(given, "maxOutputSize", static_cast<std::int64_t>(snippet.output_bytes)));
+  request.snippet = std::move(snippet);
+  if (given.contains("timeout")) request.wall_ms = static_cast<std::uint64_t>(number_in(given, "timeout", 0));
+  guard::Guard guard = TRY(premises.guard(call.caller, request));
+  // It reports that it runs; what the code prints comes with the answer.
+  ReportingIo io(call);
+  io.started();
+  guard::Asking asking;
+  asking.wait = call.wait;
+  return guard::to_json(guard.run_code(std::move(request), asking, {}, call.stop));
+}
+
 Result<Json> explain_settings(const Premises& premises, const Call& call) {
   const Principal& asker = call.caller.principal;
   Request request = TRY(premises.request(call.caller, text_in(call.arguments, "command"), ""));

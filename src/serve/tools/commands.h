@@ -8,6 +8,7 @@ namespace cordon::serve {
 // commands.cc
 Result<Json> check_command(const Premises& premises, const Call& call);
 Result<Json> execute_command(const Premises& premises, const Call& call);
+Result<Json> run_snippet(const Premises& premises, const Call& call);
 Result<Json> explain_settings(const Premises& premises, const Call& call);
 
 // answers.cc

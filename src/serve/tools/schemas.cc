@@ -94,6 +94,15 @@ Json coverage_schema() {
                  {"covers", list_of(type("object"))}});
 }
 
+Json run_schema() {
+  return object({{"success", type("boolean")},
+                 {"output", type("string")},
+                 {"stderr", type("string")},
+                 {"exitCode", type("integer")},
+                 {"executionTime", type("integer")},
+                 {"error", or_null("string")}});
+}
+
 Json explain_schema() { return type("object"); }
 
 }  // namespace cordon::serve

@@ -12,6 +12,7 @@ Json answer_schema();
 Json stats_schema();
 Json change_schema();
 Json coverage_schema();
+Json run_schema();
 Json explain_schema();
 
 }  // namespace cordon::serve

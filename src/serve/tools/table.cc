@@ -76,6 +76,21 @@ constexpr std::array<Argument, 1> remove_arguments = {{
 constexpr std::array<Argument, 1> test_arguments = {{
     {.name = "command", .required = true, .description = "The shell command to look up"},
 }};
+constexpr std::array<Argument, 5> run_arguments = {{
+    {.name = "language", .required = true, .description = "javascript, python, bash, or another that is installed"},
+    {.name = "code", .required = true, .description = "The code"},
+    {.name = "timeout",
+     .kind = Kind::whole,
+     .description = "End it after so many milliseconds; 30000 if not said",
+     .least = 1,
+     .most = 24 * hour_ms},
+    {.name = "maxOutputSize",
+     .kind = Kind::whole,
+     .description = "Keep so many bytes of its output; 1 MiB if not said",
+     .least = 1,
+     .most = 64 << 20},
+    {.name = "session", .description = "Keeps variables from one call to the next under this name"},
+}};
 constexpr std::array<Argument, 2> explain_arguments = {{
     {.name = "session", .description = "A session key to explain"},
     {.name = "command", .description = "A command whose verdict and rules to explain"},
@@ -87,7 +102,7 @@ const std::vector<Role> approvers = {Role::approver};
 
 constexpr Hints reads = {.read_only = true, .idempotent = true};
 
-const std::array<Tool, 11> table = {{
+const std::array<Tool, 12> table = {{
     {.name = "sandbox_check",
      .title = "Judge a command",
      .description =
@@ -187,6 +202,20 @@ const std::array<Tool, 11> table = {{
      .roles = everyone,
      .policy_name = "",
      .call = test_allowlist},
+    {.name = "sandbox_run",
+     .title = "Run code in a clean room",
+     .description =
+         "Runs a snippet of Python, JavaScript, Bash or another language in a room of its own: no network, no files "
+         "but "
+         "those it makes, nothing stays. Use it for computations and data processing. `output` is what it printed (and "
+         "in JavaScript the value of the last expression), `error` why it failed, `artifacts` the files it made.",
+     .arguments = run_arguments,
+     .output_schema = run_schema,
+     .hints = {},
+     .roles = runners,
+     .policy_name = "exec",
+     .call = run_snippet,
+     .denied_with = "code_execution"},
     {.name = "sandbox_explain",
      .title = "Explain the sandbox",
      .description =

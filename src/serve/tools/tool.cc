@@ -15,6 +15,7 @@ bool has(const Tool& tool, const Caller& caller, const ToolSettings& policy) {
   // Cordon's own names are in no profile; only a deny takes them away.
   ToolSettings denials = policy;
   denials.profile.value = ToolProfile::full;
+  if (!tool.denied_with.empty() && !has_tool(denials, tool.denied_with)) return false;
   return has_tool(denials, tool.name);
 }
 
@@ -52,15 +53,16 @@ std::string advice_on(const Json& answer) {
     const std::string id = answer.value("queue_id", std::string());
     return fmt::format(
         "Not started: waiting for approval {}. Tell the user what you want to run and why, and ask them to run: "
-        "sandbox-queue approve {}  Then call sandbox_exec again with the same arguments (or with \"wait\" to stay for "
-        "the answer). It expires at {}.",
+        "sandbox-queue approve {}  Then make the same call again (sandbox_exec also takes \"wait\", to stay for the "
+        "answer). It expires at {}.",
         id, id, answer.value("expires_at", std::string("the time set")));
   }
   const Json error = answer.value("error", Json());
   const std::string reason = error.is_string() ? visible(error.get<std::string>(), Lines::escape) : "no reason given";
   if (!answer.value("blocked", false)) return "Could not be run; nothing ran: " + reason;
   std::string advice = "Refused, nothing ran: " + reason + ". Asking again will not help; choose another way.";
-  for (const Json& safer : answer["safety"].value("safer", Json::array())) {
+  const Json safety = answer.value("safety", Json::object());
+  for (const Json& safer : safety.value("safer", Json::array())) {
     advice += " Safer: " + visible(safer.get<std::string>(), Lines::escape);
   }
   return advice;

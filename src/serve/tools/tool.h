@@ -48,6 +48,7 @@ struct Tool {
   std::vector<Role> roles;       // who may use it
   std::string_view policy_name;  // the tool of the tool policy that it gives; empty: none
   Result<Json> (*call)(const Premises& premises, const Call& call);
+  std::string_view denied_with = {};  // a deny of this tool takes it away too
 };
 
 /// All of them, always in this order.
