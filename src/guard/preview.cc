@@ -42,7 +42,7 @@ std::string why_not(const plan::Plan& plan, bool present) {
 }
 
 /// The same command in the same surroundings, but for what it could change there.
-plan::Plan throwaway(const plan::Plan& plan, std::vector<std::string>& notes) {
+plan::Plan throwaway(const plan::Plan& plan, bool approved, std::vector<std::string>& notes) {
   plan::Plan copy = plan;
   Profile& profile = copy.profile;
   if (profile.workspace.access == WorkspaceAccess::rw) {
@@ -50,6 +50,13 @@ plan::Plan throwaway(const plan::Plan& plan, std::vector<std::string>& notes) {
     profile.workspace.handed_over = true;
   }
   profile.session.throwaway = true;
+  profile.published.clear();
+  // Before anybody has said yes, what it read may not leave, not even to a host that the settings name.
+  if (!approved && profile.network == Network::rules) {
+    profile.network = Network::none;
+    profile.network_rules.clear();
+    notes.emplace_back("it has its network in a run and none in a preview that nobody approved");
+  }
   for (Bind& bind : profile.binds) {
     if (bind.access != Bind::Access::rw) continue;
     bind.access = Bind::Access::ro;
@@ -131,7 +138,7 @@ void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted,
     }
     draft.emplace(*std::move(begun));
   }
-  const plan::Plan trial = throwaway(plan, notes);
+  const plan::Plan trial = throwaway(plan, !previewed.for_approver, notes);
   PreviewIo io;
   const std::int64_t begun_ns = preview::file_clock_ns();
   run_recorded(trial, previewed.execution, plain_deed(io, std::move(stop)),
