@@ -40,8 +40,9 @@ class Freezing : public ::testing::Test {
   void call(const std::vector<std::string>& words) {
     Command command;
     for (const std::string& word : words) command.words.push_back(Word::literal(word));
-    script_.commands = {command};
     script_.text = request_.text = "the text";
+    command.where = {0, static_cast<std::uint32_t>(script_.text.size())};
+    script_.commands = {command};
     Invocation invocation;
     invocation.program = fs::path(words.front()).filename();
     invocation.words = words;
