@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
@@ -125,6 +126,8 @@ class Stream {
   explicit Stream(sys::Fd socket) : socket_(std::move(socket)) {}
 
   Result<void> shake_hands(const Address& address) {
+    // The library knows no digests by name (base/digest.cc); certificates may be signed with these and no others.
+    for (const EVP_MD* digest : {EVP_sha256(), EVP_sha384(), EVP_sha512()}) EVP_add_digest(digest);
     context_.reset(SSL_CTX_new(TLS_client_method()));
     if (!context_ || SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION) != 1 ||
         SSL_CTX_set_default_verify_paths(context_.get()) != 1) {

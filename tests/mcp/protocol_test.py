@@ -21,7 +21,7 @@ class Eras(McpCase):
         for tool in listed["tools"]:
             self.assertEqual(tool["inputSchema"]["type"], "object")
             self.assertIn("outputSchema", tool)
-            self.assertEqual(tool["annotations"]["readOnlyHint"], "exec" not in tool["name"])
+            self.assertEqual(tool["annotations"]["readOnlyHint"], tool["name"] not in ("sandbox_exec", "sandbox_run"))
 
     def test_discovery_needs_no_envelope(self):
         client = self.connect()

@@ -105,9 +105,10 @@ class Session(McpCase):
     def test_a_rejection_tells_the_model_why(self):
         self.become_approver()
         client = self.connect()
-        entry = client.call("sandbox_exec", {"command": "rm -rf build"})["structuredContent"]["queue_id"]
         held = client.start("tools/call", {"name": "sandbox_exec", "arguments": {"command": "rm -rf build", "wait": 60000}})
-        self.call("sandbox-queue", "reject", entry, "--reason", "keep it", expect=0)
+        waiting = lambda: json.loads(self.call("sandbox-queue", "list", "--json", expect=0).stdout)
+        self.wait_for(waiting)
+        self.call("sandbox-queue", "reject", waiting()[0]["id"], "--reason", "keep it", expect=0)
         answer = client.finish(held)["result"]
         self.assertTrue(answer["isError"])
         self.assertIn("keep it", answer["content"][0]["text"])
