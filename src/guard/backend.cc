@@ -69,6 +69,7 @@ Result<std::shared_ptr<sandbox::Sandbox>> open_backend(const std::string& backen
   for (const Runtime runtime : {Runtime::runc, Runtime::crun, Runtime::gvisor}) {
     if (backend == sandbox::oci::name_of(runtime)) return TRY(sandbox::oci::OciSandbox::open(runtime, directory));
   }
+  if (backend != "native") return fail(Fault::internal, "a plan names the backend '{}'", backend);
   return TRY(sandbox::native::NativeSandbox::open({.state_directory = directory}));
 }
 

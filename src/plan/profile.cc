@@ -57,6 +57,7 @@ class Drafter {
 
   /// For code: nothing of the user's, and of the caller's only the limits.
   Result<Profile> draft_for_code() {
+    profile_.backend = basis_.backend;
     const Snippet& snippet = *request_.snippet;
     add_limits();
     add_variables(request_.environment);
