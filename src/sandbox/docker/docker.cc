@@ -56,7 +56,7 @@ struct PipesClosedFirst {
 class DockerSandbox::Run {
  public:
   Run(const DockerSandbox& owner, const Profile& profile)
-      : owner_(owner), engine_(owner.engine_), state_(owner.options_.state_directory), profile_(profile) {}
+      : engine_(owner.engine_), state_(owner.options_.state_directory), profile_(profile) {}
 
   Result<void> run(Io& io, std::stop_token stop, RunReport& report) {
     if (profile_.image.empty()) return fail(Fault::internal, "the plan names no image");
@@ -205,7 +205,6 @@ class DockerSandbox::Run {
     return {};
   }
 
-  const DockerSandbox& owner_;
   const Engine& engine_;
   const std::string& state_;
   const Profile& profile_;
