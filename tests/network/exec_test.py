@@ -71,6 +71,14 @@ class Rules(NetworkCase):
         self.assertEqual(self.exec("curl -sS http://a.test:8080/", expect=0)["stdout"], "hello from outside\n")
         self.assertEqual(self.exec("curl -sS http://a.test/", expect=75)["queued"], True)
 
+    def test_a_preview_that_nobody_approved_reaches_nobody(self):
+        self.allow("a.test")
+        self.write("fetch.sh", "curl -sS http://a.test/\n")
+        self.exec("bash fetch.sh", "--dry-run", "--require-approval")
+        self.assertEqual(self.log(), [], "what it read could have left before anybody said yes")
+        self.exec("bash fetch.sh", "--dry-run", expect=0)
+        self.assertNotEqual(self.log(), [], "the settings name the host, and nobody has to be asked")
+
     def test_changed_rules_count_for_the_next_connection(self):
         self.allow("a.test")
         os.mkfifo(os.path.join(self.work, "go"))
