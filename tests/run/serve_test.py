@@ -87,6 +87,17 @@ class Channel(ServeCase):
         false.stdout.close()
         false.wait()
 
+    def test_a_client_in_another_user_namespace_is_declined(self):
+        code = ("import json, socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n"
+                "body = json.dumps({'protocol': 1, 'verb': 'run', 'snippet': {'language': 'js', 'code': '6 * 7'}}).encode()\n"
+                "if sys.argv[2] == 'answer': s.sendall(len(body).to_bytes(4, 'little') + body)\n"
+                "s.settimeout(60)\nprint(s.recv(65536)[4:].decode())")
+        # Who is declined is told so before a byte is read.
+        for inside, wanted in (([], "answer"), (["unshare", "-r"], "decline")):
+            with self.subTest(wanted):
+                done = subprocess.run([*inside, sys.executable, "-c", code, self.path, wanted], capture_output=True, text=True)
+                self.assertEqual(json.loads(done.stdout)["type"], wanted, done.stdout + done.stderr)
+
     def test_nonsense_is_answered_or_dropped_and_the_daemon_lives(self):
         good = {"protocol": 1, "verb": "run", "snippet": {"language": "js", "code": "1"}}
         for body in (b"", b"\x01", b"\xff\xff\xff\xff", b"\x02\0\0\0[]", b"\x03\0\0\0{{{", b"\x10\0\0\0{}",
