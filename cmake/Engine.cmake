@@ -22,6 +22,8 @@ add_custom_command(
   OUTPUT ${engine}/quickjs.c ${engine}/quickjs.h
   COMMAND ${WASM2C} ${modules}/quickjs-wasi/quickjs.wasm -o ${engine}/quickjs.c
   DEPENDS ${engine}/installed VERBATIM)
+add_custom_target(cordon_engine_source DEPENDS ${engine}/quickjs.h)
+add_dependencies(cordon_generated cordon_engine_source)
 
 add_custom_command(
   OUTPUT ${engine}/identity
