@@ -65,11 +65,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   check(read(text, state));
   // Bash can be given no NUL, so there is nothing that printing one must mean.
   if (text.find('\0') != std::string_view::npos) return 0;
-  // Known: two here-documents, the second with a backquote in it and the text ending in a backslash
-  // (XSQ8PPg8PPiqCmBgrKyqCmBgrKxwZVdXV10k4HByb8xc), print as others. Only the long runs ask until then.
-  static const bool asks = std::getenv("CORDON_FUZZ_ROUND_TRIP") != nullptr;
   Tree tree(text);
-  if (!asks || !tree.good) return 0;
+  if (!tree.good) return 0;
   std::string printed = print(tree.all);
   Tree again(printed);
   // Printing may add a level that only the limit of depth forbids.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "model/descriptor_name.h"
 #include "risk/analyse.h"
 
 namespace cordon::risk {
@@ -20,6 +21,19 @@ bool names_a_secret(std::string_view name) {
     if (name.find(part) != std::string_view::npos) return true;
   }
   return false;
+}
+
+/// A command's redirects as they take effect: those around it first, the outermost before all; its own last.
+std::vector<const Redirect*> in_order(const Command& command) {
+  std::vector<const Redirect*> own;
+  std::vector<const Redirect*> order;
+  for (const Redirect& each : command.redirects) {
+    const bool inside = each.where.begin >= command.where.begin && each.where.end <= command.where.end;
+    (inside ? own : order).push_back(&each);
+  }
+  std::reverse(order.begin(), order.end());
+  order.insert(order.end(), own.begin(), own.end());
+  return order;
 }
 
 }  // namespace
@@ -248,6 +262,31 @@ Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
   return all;
 }
 
+/// What a descriptor gives to who reads it after this redirect; `open` is what the others give before it.
+Stdin Judge::input_by(const Redirect& redirect, const std::map<int, Stdin>& open) {
+  Stdin in;
+  in.file = arg_of(redirect.target);
+  in.flow = in.file.flow;
+  const std::string_view target = in.file.text;
+  std::optional<int> same;
+  if (redirect.kind == Redirect::Kind::here_text) {
+    in.from = Stdin::From::text;
+  } else if (redirect.kind == Redirect::Kind::duplicate) {
+    if (target == "-") return {};
+    in.from = Stdin::From::pipe;  // until it is known to be something else
+    same = in.file.known ? descriptor_number(target.substr(0, target.size() - (target.ends_with('-') ? 1 : 0)))
+                         : std::nullopt;
+  } else {
+    in.from = Stdin::From::file;
+    same = in.file.known ? descriptor_named(target) : std::nullopt;
+  }
+  if (!same) return in;
+  auto found = open.find(*same);
+  if (found != open.end()) return found->second;
+  in.from = Stdin::From::pipe;
+  return in;
+}
+
 Stdin Judge::input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in) {
   const Command& command = state.script->commands[index];
   Stdin in = outer_in;
@@ -259,20 +298,9 @@ Stdin Judge::input_of(ScriptState& state, std::uint32_t index, const Stdin& oute
     }
     for (std::uint32_t from : state.fed_by[index]) in.flow |= state.outs[from];
   }
-  for (auto redirect = command.redirects.rbegin(); redirect != command.redirects.rend(); ++redirect) {
-    if (redirect->fd > 0) continue;
-    if (redirect->kind == Redirect::Kind::here_text) {
-      in = {};
-      in.from = Stdin::From::text;
-      in.file = arg_of(redirect->target);
-      in.flow = in.file.flow;
-    } else if (redirect->kind == Redirect::Kind::read || redirect->kind == Redirect::Kind::read_write) {
-      in = {};
-      in.from = Stdin::From::file;
-      in.file = arg_of(redirect->target);
-      in.flow = in.file.flow;
-    }
-  }
+  std::map<int, Stdin> open{{0, std::move(in)}};
+  for (const Redirect* redirect : in_order(command)) open[redirect->fd] = input_by(*redirect, open);
+  in = std::move(open[0]);
   if (command.input) in.text = &*command.input;
   return in;
 }

@@ -117,6 +117,7 @@ class Judge {
   void oddities(const Script& script, const Frame& frame);
   void command(ScriptState& state, std::uint32_t index, const Frame& outer, const Stdin& outer_in);
   Stdin input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in);
+  Stdin input_by(const Redirect& redirect, const std::map<int, Stdin>& open);
   void redirects(Run& run, const Command& command);
   void redirect(Run& run, const Redirect& redirect, const Command& command);
   void socket_redirect(Run& run, const Arg& target, const Command& command);

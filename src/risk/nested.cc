@@ -1,4 +1,5 @@
 // Text inside commands: shell text, scripts that an interpreter is given, code in other languages.
+#include "model/descriptor_name.h"
 #include "risk/code.h"
 #include "risk/judge.h"
 
@@ -77,7 +78,8 @@ void Judge::shell_line(Run& run, std::span<const Arg> words, std::optional<Frame
 }
 
 void Judge::run_script_file(Run& run, const Arg& file) {
-  if (file.text == "-" || file.text == "/dev/stdin" || file.text == "/proc/self/fd/0") {
+  const std::optional<int> descriptor = file.known ? descriptor_named(file.text) : std::nullopt;
+  if (file.text == "-" || descriptor == 0) {
     const rows::RoleRow* role = run.sorted.node->roles().empty() ? nullptr : &run.sorted.node->roles()[0];
     run_stdin(run, role ? role->language : std::uint8_t{0});
     return;
@@ -86,7 +88,7 @@ void Judge::run_script_file(Run& run, const Arg& file) {
     raise(run, "net.run", file.where);
     return;
   }
-  if (file.word && file.word->has(Piece::Kind::process_in)) {
+  if (descriptor || (file.word && file.word->has(Piece::Kind::process_in))) {
     raise(run, "dynamic.stdin", file.where);
     return;
   }
@@ -202,7 +204,12 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
       if (language_name(language) == "shell" && !file_text(locate(run, run.in.file.text).path) &&
           !run.in.file.text.ends_with(".sh") && !run.in.file.text.ends_with(".bash"))
         raise(run, "dynamic.stdin", run.where);
-      run_script_file(run, run.in.file);
+      // `< -` is a file of that name. A descriptor by name was looked up where the redirect is; what is left is
+      // unknown.
+      if (descriptor_named(run.in.file.text))
+        raise(run, "dynamic.stdin", run.where);
+      else if (run.in.file.text != "-")
+        run_script_file(run, run.in.file);
       break;
   }
 }

@@ -1,6 +1,7 @@
 // The builtins that change what later commands mean.
 #include <algorithm>
 
+#include "model/descriptor_name.h"
 #include "shell/ansi.h"
 #include "shell/array_key.h"
 #include "shell/builtin_names.h"
@@ -139,8 +140,7 @@ Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const F
       auto found = process_texts_.find(file.pieces[0].from.front());
       if (found != process_texts_.end()) text = found->second;
     }
-    if (file.known() &&
-        (file.text() == "/dev/stdin" || file.text() == "/dev/fd/0" || file.text() == "/proc/self/fd/0")) {
+    if (file.known() && descriptor_named(file.text()) == 0) {
       text = script_.commands[index].input;
     }
   }

@@ -306,7 +306,7 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
   Output elsewhere;
   bool uncertain = false;
   for (const Redirect& redirect : scope.redirects) {
-    if (redirect.fd == 0 && redirect.kind != Redirect::Kind::duplicate) {
+    if (redirect.fd == 0 && !names_descriptor(redirect)) {
       here.text = redirect.kind == Redirect::Kind::here_text && redirect.target.known()
                       ? std::optional(redirect.target.text())
                       : std::nullopt;

@@ -33,6 +33,9 @@ struct Output {
   void lose() { known = false, text.clear(); }
 };
 
+/// It opens nothing of its own: <&3, < /dev/stdin.
+bool names_descriptor(const Redirect& redirect);
+
 /// What stdin still holds.
 struct Input {
   std::optional<std::string> text;

@@ -612,6 +612,10 @@ bool Parser::redirection(Seq<Redirection>& out) {
     document->strip_tabs = op == Token::here_strip;
     document->quoted = redirect.target.quoted;
     document->delimiter = arena_.copy(delimiter_of(redirect.target));
+    // Bash takes the source of `…` or ${…} as the end, after its own ways of undoing quotes in it; we do not claim to
+    // know. Text inside a here-document with continued lines has no source of its own: there $x is as bad.
+    if (holds_expansion(redirect.target.parts, pinned_ ? Part::Kind::variable : Part::Kind::parameter))
+      fail_later("a here-document whose end word holds an expansion", redirect.where);
     redirect.here = document;
     lex_.pending.push(arena_, document);
     if (lex_.pending.size() > 16) return fail("more than 16 here-documents on one line", redirect.where), false;

@@ -1,8 +1,15 @@
 // Here-documents: their lines stand between this line and the next, whatever this line goes on to say.
+#include <algorithm>
+
 #include "shell/ansi.h"
 #include "shell/parser.h"
 
 namespace cordon::shell {
+
+bool holds_expansion(const Parts& parts, Part::Kind least) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [least](const Part& part) { return part.kind >= least || holds_expansion(part.parts, least); });
+}
 
 std::string Parser::delimiter_of(const Word& word) const {
   std::string text;

@@ -35,6 +35,9 @@ struct Trouble {
   bool at_run_time = false;  // `bash -n` does not see it
 };
 
+/// Something that is expanded, of the kinds from `least` on.
+bool holds_expansion(const Parts& parts, Part::Kind least);
+
 class Parser {
  public:
   /// `base`: where `text` begins in the text that spans refer to. `text` must outlive the tree.

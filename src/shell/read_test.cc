@@ -220,6 +220,11 @@ TEST(Trouble, CommandsBehindAMistakeAreListedForDenyRules) {
   EXPECT_FALSE(script.understood);
   EXPECT_EQ(script.commands.back().words[0].text(), "evil");
 }
+TEST(Trouble, AnExpansionInTheEndOfAHereDocumentIsNotGuessedAt) {
+  EXPECT_FALSE(read("cat << `a`\nx\n`a`\n", given()).understood);
+  EXPECT_FALSE(read("cat << ${a}\nx\n${a}\n", given()).understood);
+  EXPECT_TRUE(read("cat << $a\nx\n$a\n", given()).understood);
+}
 TEST(Trouble, ANulByteIsNeverUnderstood) { EXPECT_FALSE(read(std::string_view("ls\0rm", 5), given()).understood); }
 
 TEST(Bounds, DeepNestingIsAnswered) {

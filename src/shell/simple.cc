@@ -1,6 +1,7 @@
 // Simple commands: their words, redirects and assignments, and what kind of thing they run.
 #include <algorithm>
 
+#include "model/descriptor_name.h"
 #include "shell/array_key.h"
 #include "shell/brace.h"
 #include "shell/builtin_names.h"
@@ -393,19 +394,28 @@ void Evaluator::follow_duplicates(Command& command) const {
   }
 }
 
+bool names_descriptor(const Redirect& redirect) {
+  if (redirect.kind == Redirect::Kind::duplicate) return true;
+  return redirect.kind != Redirect::Kind::here_text && redirect.target.known() &&
+         descriptor_named(redirect.target.text()).has_value();
+}
+
 void Evaluator::take_stdin(Command& command, const Flow& flow) {
   bool own = false;
+  bool same = false;  // by another name or number: whoever knows the descriptors can say whose
   for (const Redirect& redirect : command.redirects) {
     if (redirect.fd != 0) continue;
     own = true;
+    same = names_descriptor(redirect);
     command.input = redirect.kind == Redirect::Kind::here_text && redirect.target.known()
                         ? std::optional(redirect.target.text())
                         : std::nullopt;
   }
-  if (own) return;
+  if (own && !same) return;
   if (flow.piped_from != nullptr) {
     if (afford(16 * flow.piped_from->size())) command.piped_from = *flow.piped_from;
   }
+  if (own) return;
   if (flow.input == nullptr || !flow.input->text || command.kind == Command::Kind::compound) return;
   if (afford(flow.input->text->size())) command.input = flow.input->text;
   if (command.kind == Command::Kind::function) return;

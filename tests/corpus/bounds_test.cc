@@ -50,6 +50,8 @@ const std::vector<Bomb>& bombs() {
       {"background jobs", 25'000, [](N n) { return times(n, "ls&"); }, true},
       {"lines", 25'000, [](N n) { return times(n, "ls\n"); }, true},
       {"comments", 25'000, [](N n) { return times(n, "# x\n"); }},
+      {"a shell that reads its own input", 10'000, [](N n) { return times(n, "bash</dev/stdin;sh<-;"); }},
+      {"descriptors of descriptors", 10'000, [](N n) { return times(n, "a 3<&0 4<&3 <&4|") + "b"; }},
       // Brackets of every kind, closed and not.
       {"(", 25'000, [](N n) { return times(n, "("); }, true},
       {"( )", 25'000, [](N n) { return wrapped(n, "(", "ls", ")"); }},
