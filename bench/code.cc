@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bench/table.h"
@@ -47,6 +48,7 @@ bool spawn_and_wait(std::vector<const char*> arguments) {
 struct Series {
   std::string name;
   std::function<bool()> once;
+  bool asks_daemon = false;
   bench::Samples samples = {};
   int failures = 0;
 };
@@ -193,12 +195,14 @@ int run(int argc, char** argv) {
   const std::string cordon = here.substr(0, here.rfind('/')) + "/cordon";
   const std::unique_ptr<Daemon> daemon = Daemon::start(cordon);
   if (daemon) {
-    all.push_back({"JavaScript, daemon", [&] { return daemon->run("js", "40+2", "42"); }});
-    all.push_back({"Python, daemon", [&] { return daemon->run("python", "print(1)", "1"); }});
-    all.push_back({"Bash, daemon", [&] { return daemon->run("bash", "echo 1", "1"); }});
-    all.push_back({"cordon run (JavaScript), by the daemon", [&] {
+    all.push_back({"JavaScript, daemon", [&] { return daemon->run("js", "40+2", "42"); }, true});
+    all.push_back({"Python, daemon", [&] { return daemon->run("python", "print(1)", "1"); }, true});
+    all.push_back({"Bash, daemon", [&] { return daemon->run("bash", "echo 1", "1"); }, true});
+    all.push_back({"cordon run (JavaScript), by the daemon",
+                   [&] {
                      return spawn_and_wait({cordon.c_str(), "run", "-l", "js", "-c", "40+2"});
-                   }});
+                   },
+                   true});
   } else {
     std::fprintf(stderr, "no daemon: %s could not be started\n", cordon.c_str());
   }
@@ -209,6 +213,8 @@ int run(int argc, char** argv) {
   for (int round = -2; round < rounds; ++round) {
     for (Series& series : all) {
       if (has_warm) bench.settle();
+      // The daemon cannot be asked whether it has replaced what the last run used up; that run is not this one's cost.
+      if (series.asks_daemon) std::this_thread::sleep_for(std::chrono::milliseconds(150));
       const double begin = bench::now_us();
       const bool good = series.once();
       const double took = bench::now_us() - begin;

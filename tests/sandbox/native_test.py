@@ -236,6 +236,25 @@ class Protected(Case):
         self.assertFalse(os.path.exists(self.work + "/.git/hooks"))
         self.assertTrue(os.path.exists(result["quarantined"][0]["kept"]))
 
+    def test_a_run_that_closes_its_workspace_leaves_no_placeholder_and_keeps_its_mode(self):
+        for mode in ("0", "015", "500"):
+            self.good(self.rw(*self.PROTECT, shell=f"chmod {mode} ."))
+            self.assertEqual(os.stat(self.work).st_mode & 0o777, int(mode, 8))
+            os.chmod(self.work, 0o755)
+            self.assertFalse(os.path.exists(self.work + "/.cordon"), mode)
+            self.assertEqual(os.listdir(self.state + "/placeholders"), ["lock"])
+
+    def test_closing_the_workspace_does_not_save_what_is_to_be_quarantined(self):
+        shutil.rmtree(self.work + "/.git")
+        for closing in ("chmod 0 .", "chmod 0 .git", "chmod 0 .git/hooks; chmod 0 .git; chmod 0 ."):
+            result = self.rw(*self.PROTECT, shell=f"mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; {closing}")
+            self.good(result)
+            self.assertEqual([item["path"] for item in result["quarantined"]], [".git/hooks"], closing)
+            os.chmod(self.work, 0o755)
+            os.chmod(self.work + "/.git", 0o755)
+            self.assertFalse(os.path.exists(self.work + "/.git/hooks"))
+            shutil.rmtree(self.work + "/.git")
+
     def test_a_run_that_cannot_be_set_up_leaves_no_placeholder(self):
         result = self.rw(*self.PROTECT, "--bind", f"{self.dir}/missing:/data:ro", shell="true")
         self.assertEqual(result["outcome"], "broken")

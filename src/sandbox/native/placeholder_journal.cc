@@ -1,6 +1,7 @@
 #include "sandbox/native/placeholder_journal.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "sandbox/native/reach.h"
 #include "sys/liveness.h"
 
 namespace cordon::sandbox::native {
@@ -48,10 +50,14 @@ std::string text_of(const std::vector<Placeholder>& placeholders) {
 
 /// If it still is empty, as we made it: what someone put there stays.
 void remove_if_empty(const Placeholder& placeholder) {
+  Reach reach;
+  const fs::path path = placeholder.path;
+  const sys::Fd parent = reach.directory(path.parent_path());
   struct stat status {};
-  if (::lstat(placeholder.path.c_str(), &status) != 0) return;
-  if (placeholder.directory && S_ISDIR(status.st_mode)) ::rmdir(placeholder.path.c_str());
-  if (!placeholder.directory && S_ISREG(status.st_mode) && status.st_size == 0) ::unlink(placeholder.path.c_str());
+  if (parent.get() < 0 || !reach.stat(parent.get(), path.filename(), status)) return;
+  if (placeholder.directory && S_ISDIR(status.st_mode)) reach.unlink(parent.get(), path.filename(), AT_REMOVEDIR);
+  if (!placeholder.directory && S_ISREG(status.st_mode) && status.st_size == 0)
+    reach.unlink(parent.get(), path.filename(), 0);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "sandbox/native/placeholder_journal.h"
+#include "sandbox/native/reach.h"
 #include "sys/file.h"
 #include "sys/liveness.h"
 
@@ -142,12 +143,12 @@ std::vector<Quarantined> PlaceholderHold::release() {
   if (journal && !held_as_.empty()) journal->leave(held_as_);
   held_as_.clear();
   std::error_code error;
-  sys::Fd root(::open(workspace_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Reach reach;
   for (const Watched& item : watched_) {
     Split parts = split(item.path);
-    sys::Fd parent = open_strictly(root.get(), parts.parent, O_PATH | O_DIRECTORY);
+    const sys::Fd parent = reach.directory(workspace_ + "/" + parts.parent);
     struct stat status {};
-    if (parent.get() < 0 || ::fstatat(parent.get(), parts.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (parent.get() < 0 || !reach.stat(parent.get(), parts.name, status)) continue;
     if (!item.link.empty() && S_ISLNK(status.st_mode) &&
         fs::read_symlink(workspace_ + "/" + item.path, error) == item.link)
       continue;
@@ -156,11 +157,11 @@ std::vector<Quarantined> PlaceholderHold::release() {
     static std::atomic<unsigned> counter{0};
     const std::string kept = fmt::format("{}/{}-{}-{}", store, sys::own_liveness(), counter.fetch_add(1), parts.name);
     // Renamed, never copied: what a sandbox made is not read on the way. Across file systems it is renamed in place.
-    if (::renameat(parent.get(), parts.name.c_str(), AT_FDCWD, kept.c_str()) == 0) {
+    if (reach.rename(parent.get(), parts.name, AT_FDCWD, kept)) {
       moved.push_back({item.path, kept});
     } else {
       const std::string beside = parts.name + ".cordon-quarantined";
-      if (::renameat(parent.get(), parts.name.c_str(), parent.get(), beside.c_str()) == 0) {
+      if (reach.rename(parent.get(), parts.name, parent.get(), beside)) {
         moved.push_back({item.path, workspace_ + "/" + parts.parent + "/" + beside});
       }
     }
