@@ -86,6 +86,9 @@ void Parser::gather(HereDocument& document, std::size_t& at, bool& resumed_insid
       std::size_t slashes = 0;
       while (end > at + slashes && text_[end - 1 - slashes] == '\\') ++slashes;
       bool continued = !document.quoted && slashes % 2 == 1 && end < text_.size();
+      // Half an escape: what it would mean depends on what bash's reader adds to a line that has no end.
+      if (!document.quoted && slashes % 2 == 1 && end == text_.size())
+        fail_later("a here-document that ends in a backslash", span(end));
       if (!continued) break;
       joined += text_.substr(at, end - 1 - at);
       at = end + 1;

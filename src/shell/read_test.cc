@@ -225,6 +225,11 @@ TEST(Trouble, AnExpansionInTheEndOfAHereDocumentIsNotGuessedAt) {
   EXPECT_FALSE(read("cat << ${a}\nx\n${a}\n", given()).understood);
   EXPECT_TRUE(read("cat << $a\nx\n$a\n", given()).understood);
 }
+TEST(Trouble, AHereDocumentThatEndsInABackslashIsNotGuessedAt) {
+  EXPECT_FALSE(read("cat <<E\nx\\", given()).understood);
+  EXPECT_TRUE(read("cat <<'E'\nx\\", given()).understood);
+  EXPECT_TRUE(read("cat <<E\nx\\\\", given()).understood);
+}
 TEST(Trouble, ANulByteIsNeverUnderstood) { EXPECT_FALSE(read(std::string_view("ls\0rm", 5), given()).understood); }
 
 TEST(Bounds, DeepNestingIsAnswered) {
