@@ -63,17 +63,25 @@ class Printer {
     for (const Redirection& redirect : node.redirects) out_ += ' ', redirection(redirect);
   }
 
-  void simple(const Node& node) {
-    // After a redirect no word is reserved.
-    bool redirects_first = !node.words.empty() && is_reserved(node.words[0].plain());
+  /// After a redirect no word is reserved. `coproc a <x { b` runs a: its second word would be.
+  static std::uint32_t words_before_redirects(const Node& node, bool of_coproc) {
+    if (!node.words.empty() && is_reserved(node.words[0].plain())) return 0;
+    if (of_coproc && node.words.size() > 1 && is_reserved(node.words[1].plain())) return 1;
+    return node.words.size();
+  }
+
+  void simple(const Node& node, bool of_coproc = false) {
+    const std::uint32_t before = words_before_redirects(node, of_coproc);
     bool first = true;
     auto blank = [&] { out_ += first ? "" : " ", first = false; };
     auto redirects = [&] {
       for (const Redirection& redirect : node.redirects) blank(), redirection(redirect);
     };
-    if (redirects_first) redirects();
-    for (const Word& each : node.words) blank(), word(each);
-    if (!redirects_first) redirects();
+    for (std::uint32_t i = 0; i < node.words.size(); ++i) {
+      if (i == before) redirects();
+      blank(), word(node.words[i]);
+    }
+    if (before == node.words.size()) redirects();
   }
 
   void compound(const Node& node) {
@@ -128,7 +136,10 @@ class Printer {
       case Node::Kind::coproc:
         out_ += "coproc ";
         if (!node.words.empty()) word(node.words[0]), out_ += ' ';
-        this->node(*node.inner);
+        if (node.inner->kind == Node::Kind::simple)
+          simple(*node.inner, true);
+        else
+          this->node(*node.inner);
         break;
       case Node::Kind::simple:
         break;
