@@ -7,6 +7,7 @@
 #include "guard/guard_state.h"
 #include "guard/kept.h"
 #include "model/tools.h"
+#include "plan/environment.h"
 #include "risk/table.h"
 #include "sandbox/container/layout.h"
 #include "sys/file.h"
@@ -80,6 +81,17 @@ const config::Sources& Guard::sources() const { return state_->options.sources; 
 Result<approve::Queue*> Guard::queue() { return state_->queue(); }
 Result<audit::Log*> Guard::log() { return state_->log(); }
 Judgement Guard::judge(const Request& request) const { return state_->judge(request); }
+
+Result<void> Guard::check_environment(const Variables& asked) {
+  return plan::check_variables(asked, why_it_loads_code);
+}
+
+Result<void> Guard::refuse(const Request& request, Judgement judgement, Refused refused) {
+  Execution execution{.judgement = std::move(judgement)};
+  state_->refuse(request, execution, std::move(refused));
+  if (execution.alerts.empty()) return {};
+  return fail(Fault::unavailable, "{}", execution.alerts.front());
+}
 
 Execution Guard::execute(const Request& request, const Asking& asking, sandbox::Io& io, std::stop_token stop) {
   Execution execution{.judgement = state_->judge(request)};
