@@ -114,10 +114,11 @@ Result<serve::hook::Printed> answer(const GlobalOptions& global, const Options& 
   place.cwd = request.cwd;
   place.inherited = request.inherited;
   place.of_host = request.of_host;
-  place.alarm = alarm_for;
+  const serve::hook::HookOptions how{.program = TRY(own_path()),
+                                     .state_dir = global.state_dir,
+                                     .judge_only = options.judge_only,
+                                     .alarm = alarm_for(place.sources, {})};
   const serve::Premises premises(std::move(place), clock);
-  const serve::hook::HookOptions how{
-      .program = TRY(own_path()), .state_dir = global.state_dir, .judge_only = options.judge_only};
   return serve::hook::print(dialect, asked, TRY(serve::hook::judge(dialect, asked, premises, caller, how)));
 }
 

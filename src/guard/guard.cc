@@ -6,6 +6,7 @@
 #include "config/describe.h"
 #include "guard/guard_state.h"
 #include "guard/kept.h"
+#include "guard/refusal.h"
 #include "model/tools.h"
 #include "plan/environment.h"
 #include "risk/table.h"
@@ -16,15 +17,6 @@
 namespace cordon::guard {
 
 namespace {
-
-/// Every setting with where it was said: another file, line or value is another policy.
-Digest digest_of(const Settings& settings) {
-  Sha256 hash;
-  for (const config::Described& row : config::describe(settings)) {
-    hash.add_field(row.key).add_field(row.value.dump(-1, ' ', false, Json::error_handler_t::replace));
-  }
-  return hash.finish();
-}
 
 /// OpenClaw has a name of its own for it; who denies that one means this.
 bool denies_code(const ToolSettings& tools) {
@@ -39,6 +31,16 @@ std::string why_it_loads_code(std::string_view name) {
 }
 
 }  // namespace
+
+Digest policy_digest(const Settings& settings) {
+  Sha256 hash;
+  for (const config::Described& row : config::describe(settings)) {
+    hash.add_field(row.key).add_field(row.value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return hash.finish();
+}
+
+Result<void> check_environment(const Variables& asked) { return plan::check_variables(asked, why_it_loads_code); }
 
 const char* name_of(Alert::Kind kind) {
   switch (kind) {
@@ -81,17 +83,6 @@ const config::Sources& Guard::sources() const { return state_->options.sources; 
 Result<approve::Queue*> Guard::queue() { return state_->queue(); }
 Result<audit::Log*> Guard::log() { return state_->log(); }
 Judgement Guard::judge(const Request& request) const { return state_->judge(request); }
-
-Result<void> Guard::check_environment(const Variables& asked) {
-  return plan::check_variables(asked, why_it_loads_code);
-}
-
-Result<void> Guard::refuse(const Request& request, Judgement judgement, Refused refused) {
-  Execution execution{.judgement = std::move(judgement)};
-  state_->refuse(request, execution, std::move(refused));
-  if (execution.alerts.empty()) return {};
-  return fail(Fault::unavailable, "{}", execution.alerts.front());
-}
 
 Execution Guard::execute(const Request& request, const Asking& asking, sandbox::Io& io, std::stop_token stop) {
   Execution execution{.judgement = state_->judge(request)};
@@ -141,7 +132,7 @@ Execution Guard::rehearse(const Request& request, Json& description) {
 Result<void> Guard::State::reload() {
   config::Loaded loaded = TRY(config::load(options.sources));
   settings = std::move(loaded.settings);
-  policy = digest_of(settings);
+  policy = policy_digest(settings);
   allowlist = TRY(policy::AllowlistStore(options.sources.state_dir).read());
   return {};
 }

@@ -111,11 +111,6 @@ class Guard {
   /// Runs what was approved, where the approving process is the one to do it (see `redeemer_of`).
   Result<Execution> redeem(const approve::Entry& entry, sandbox::Io& io, std::stop_token stop);
 
-  /// Whether these variables may be given to a run by name.
-  static Result<void> check_environment(const Variables& asked);
-  /// Records (and tells) that a request was refused before it came to `execute`.
-  Result<void> refuse(const Request& request, Judgement judgement, Refused refused);
-
   Result<approve::Queue*> queue();
   Result<audit::Log*> log();
 

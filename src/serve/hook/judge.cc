@@ -1,11 +1,13 @@
 #include "serve/hook/judge.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "approve/ticket.h"
 #include "base/text.h"
 #include "config/bind.h"
 #include "config/workspace.h"
+#include "guard/refusal.h"
 #include "model/tools.h"
 #include "plan/profile.h"
 #include "serve/hook/meaning.h"
@@ -23,6 +25,7 @@ constexpr const char* weaker =
     "judged only, NOT isolated (--judge-only is weaker than Cordon's default: what it starts may do anything)";
 
 /// What else in a command's input is the model's, and in which units.
+constexpr std::string_view shells[] = {"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "/usr/bin/sh"};
 constexpr const char* directory_keys[] = {"workdir", "dir_path", "directory"};
 constexpr const char* environment_keys[] = {"env", "environment"};
 constexpr std::pair<const char*, std::uint64_t> timeout_keys[] = {
@@ -62,9 +65,8 @@ Result<std::string> command_in(const Json& input) {
       if (!word.is_string()) return fail(Fault::invalid_input, "\"{}\" holds something that is no word", key);
       words.push_back(word.get<std::string>());
     }
-    const std::string shell = fs::path(words.front()).filename().string();
-    const bool by_shell =
-        words.size() == 3 && (shell == "bash" || shell == "sh") && (words[1] == "-c" || words[1] == "-lc");
+    const bool by_shell = words.size() == 3 && (words[1] == "-c" || words[1] == "-lc") &&
+                          std::ranges::find(shells, words.front()) != std::end(shells);
     if (by_shell) return words[2];
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
@@ -116,7 +118,7 @@ Result<Variables> take_environment(Json& input) {
     }
     input.erase(key);
   }
-  CHECK_OK(guard::Guard::check_environment(variables));
+  CHECK_OK(guard::check_environment(variables));
   return variables;
 }
 
@@ -167,8 +169,11 @@ Result<Said> judge_command(const Dialect& dialect, const Asked& asked, const Pre
   if (const auto text = unwrapped(written, options)) {
     request.text = *text;
     // Byte for byte what we would have written: then it is ours, whoever typed it.
-    if (inside(options, request, timeout) == written)
-      return Said{.kind = Said::Kind::allow, .reason = "runs in Cordon"};
+    if (inside(options, request, timeout) == written) {
+      return Said{.kind = Said::Kind::allow,
+                  .reason = "runs in Cordon",
+                  .input = input == asked.input ? Json() : std::move(input)};
+    }
     request.text = written;
   }
   const guard::Guard guard = TRY(premises.guard(caller, request));
@@ -296,12 +301,18 @@ std::string as_text(const Meaning& meaning, const Asked& asked) {
 }
 
 Result<void> record(const Meaning& meaning, const Asked& asked, const Said& said, const Premises& premises,
-                    const Caller& caller) {
-  Request request = TRY(premises.request(caller, as_text(meaning, asked), ""));
+                    const Caller& caller, const HookOptions& options) {
+  const Request request = TRY(premises.request(caller, as_text(meaning, asked), ""));
   guard::Guard guard = TRY(premises.guard(caller, request));
   // Only a command's text means something to a shell.
-  guard::Judgement judgement = meaning.touch == Touch::commands ? guard.judge(request) : guard::Judgement();
-  return guard.refuse(request, std::move(judgement), {.rule = said.rule, .reason = said.reason});
+  const auto judgement = meaning.touch == Touch::commands ? guard.judge(request) : guard::Judgement();
+  const Refused refused{.rule = said.rule, .reason = said.reason};
+  guard::tell_refusal(options.alarm, request, judgement, refused, "");
+  AuditRecord line = guard::refusal_record(request, judgement, refused, "");
+  line.policy = guard::policy_digest(guard.settings());
+  audit::Log* log = TRY(guard.log());
+  TRY(log->append(line));
+  return {};
 }
 
 }  // namespace
@@ -312,8 +323,8 @@ Result<Said> judge(const Dialect& dialect, const Asked& asked, const Premises& p
   Said said = TRY(judge_unrecorded(meaning, dialect, asked, premises, caller, options));
   if (said.kind != Said::Kind::deny || said.rule.empty()) return said;
   // It is refused all the same; that the record is missing is said.
-  if (const auto recorded = record(meaning, asked, said, premises, caller); !recorded) {
-    said.reason += " (" + visible(recorded.error().sentence, Lines::escape) + ")";
+  if (const auto recorded = record(meaning, asked, said, premises, caller, options); !recorded) {
+    said.reason += " (This refusal could not be recorded: " + visible(recorded.error().sentence, Lines::escape) + ")";
   }
   return said;
 }
