@@ -112,7 +112,8 @@ class Agent(Case):
         self.assertEqual(self.read("SANDBOX.md"), "# S\n")
         self.assertTrue(self.exists("fine.txt"), "and others they do")
         refused = [line["command"] for line in self.records() if line["kind"] == "refused"]
-        self.assertEqual(len(refused), 2, refused)
+        # What lies outside of the workspace some refuse before they ask.
+        self.assertIn(inside, " ".join(refused))
 
     def test_doctor_finds_the_hook_in_force(self):
         self.assertTrue(self.checks()[f"hook of {self.name}"]["works"])
