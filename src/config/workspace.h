@@ -5,6 +5,9 @@
 
 namespace cordon::config {
 
+/// Whether the directory itself says that it is one.
+bool is_marked_workspace(const std::string& directory);
+
 /// The nearest parent that looks like it, else `cwd` itself.
 std::string nearest_workspace(const std::string& cwd);
 

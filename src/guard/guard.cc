@@ -6,7 +6,9 @@
 #include "config/describe.h"
 #include "guard/guard_state.h"
 #include "guard/kept.h"
+#include "guard/refusal.h"
 #include "model/tools.h"
+#include "plan/environment.h"
 #include "risk/table.h"
 #include "sandbox/container/layout.h"
 #include "sys/file.h"
@@ -15,15 +17,6 @@
 namespace cordon::guard {
 
 namespace {
-
-/// Every setting with where it was said: another file, line or value is another policy.
-Digest digest_of(const Settings& settings) {
-  Sha256 hash;
-  for (const config::Described& row : config::describe(settings)) {
-    hash.add_field(row.key).add_field(row.value.dump(-1, ' ', false, Json::error_handler_t::replace));
-  }
-  return hash.finish();
-}
 
 /// OpenClaw has a name of its own for it; who denies that one means this.
 bool denies_code(const ToolSettings& tools) {
@@ -38,6 +31,16 @@ std::string why_it_loads_code(std::string_view name) {
 }
 
 }  // namespace
+
+Digest policy_digest(const Settings& settings) {
+  Sha256 hash;
+  for (const config::Described& row : config::describe(settings)) {
+    hash.add_field(row.key).add_field(row.value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return hash.finish();
+}
+
+Result<void> check_environment(const Variables& asked) { return plan::check_variables(asked, why_it_loads_code); }
 
 const char* name_of(Alert::Kind kind) {
   switch (kind) {
@@ -129,7 +132,7 @@ Execution Guard::rehearse(const Request& request, Json& description) {
 Result<void> Guard::State::reload() {
   config::Loaded loaded = TRY(config::load(options.sources));
   settings = std::move(loaded.settings);
-  policy = digest_of(settings);
+  policy = policy_digest(settings);
   allowlist = TRY(policy::AllowlistStore(options.sources.state_dir).read());
   return {};
 }

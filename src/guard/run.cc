@@ -1,6 +1,7 @@
 // From a plan that may run to its two records.
 #include "guard/contacts.h"
 #include "guard/guard_state.h"
+#include "guard/refusal.h"
 #include "plan/profile.h"
 #include "sys/file.h"
 
@@ -137,11 +138,8 @@ Result<void> Guard::State::record_expired() {
 }
 
 void Guard::State::refuse(const Request& request, Execution& execution, Refused refused) {
-  AuditRecord line = record(RecordKind::refused, request, execution.judgement);
-  line.status = "blocked";
-  line.rule = refused.rule;
-  line.approval = execution.approval;
-  line.detail = {{"reason", refused.reason.substr(0, 4096)}, {"cwd", request.cwd}, {"surface", request.asker.surface}};
+  AuditRecord line = refusal_record(request, execution.judgement, refused, execution.approval);
+  line.policy = policy;
   const auto book = log();
   const auto written = book ? (*book)->append(line) : tl::make_unexpected(book.error());
   if (!written) {
@@ -149,12 +147,7 @@ void Guard::State::refuse(const Request& request, Execution& execution, Refused 
     execution.alerts.push_back("this refusal could not be recorded: " + written.error().sentence);
     alarm(Alert::Kind::audit_trouble, request, written.error().sentence);
   }
-  suspect(request, execution);
-  // Who said no themselves need not be told.
-  if (refused.rule != "approval.rejected" && refused.rule != "queue.full") {
-    const bool disallowed = execution.judgement.verdict.risk == Risk::disallowed;
-    alarm(disallowed ? Alert::Kind::disallowed : Alert::Kind::blocked, request, refused.reason, execution.approval);
-  }
+  tell_refusal(options.alarm, request, execution.judgement, refused, execution.approval);
   execution.report.outcome = std::move(refused);
 }
 
@@ -185,11 +178,7 @@ void Guard::State::run(const plan::Plan& plan, Execution& execution, const Deed&
 }
 
 void Guard::State::suspect(const Request& request, const Execution& execution) const {
-  for (const Finding& finding : execution.judgement.analysis.findings) {
-    if (finding.rule.find("exfiltrat") == std::string::npos) continue;
-    alarm(Alert::Kind::exfiltration_suspected, request, finding.reason, execution.approval);
-    return;
-  }
+  tell_suspicion(options.alarm, request, execution.judgement, execution.approval);
 }
 
 void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed, RunKind kind) {

@@ -54,6 +54,40 @@ class Install(Case):
         self.assertGreater(self.hooks_of("claude-code")[0]["timeout"], 15 * 60)
         self.assertGreater(self.hooks_of("gemini")[0]["timeout"], 15 * 60 * 1000)
 
+    def test_cordon_gone_crashed_killed_or_silent_is_a_no(self):
+        """Exit code 2 with a word on stderr, which every one of them takes for a no."""
+        broken = {"gone": None, "empty": "exit 0", "fails": "echo '{}'; exit 1", "crashes": "kill -SEGV $$", "killed": "echo '{}'; kill -KILL $$",
+                  "no program": "\x7fELF"}
+        for agent in FILES:
+            self.install(agent)
+            for command in {hook["command"] for hook in self.hooks_of(agent)}:
+                good = self.call("/bin/sh", "-c", command, input="{", stdin=None)
+                self.assertEqual((good.returncode, bool(good.stderr)), (2, True))
+                for name, body in broken.items():
+                    directory = os.path.join(self.dir, f"{agent} {name}")
+                    os.makedirs(directory, exist_ok=True)
+                    program = os.path.join(directory, "cordon")
+                    if body is not None:
+                        with open(program, "w") as file:
+                            file.write(body if body.startswith("\x7f") else "#!/bin/sh\n" + body + "\n")
+                        os.chmod(program, 0o755)
+                    head, _, _ = command.rpartition(" ")
+                    done = self.call("/bin/sh", "-c", f"{head} '{program}'", input="{}", stdin=None)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""), (agent, name))
+                    self.assertIn("not done", done.stderr, (agent, name))
+
+    def test_hooks_of_earlier_versions_are_replaced(self):
+        old = {"hooks": {"PreToolUse": [{"matcher": ".*", "hooks": [{"type": "command", "command": "/usr/bin/cordon hook codex", "timeout": 960}]}]}}
+        self.put(FILES["codex"], json.dumps(old))
+        self.install("codex")
+        self.assertEqual(len(self.hooks_of("codex")), 1)
+        self.assertTrue(self.hooks_of("codex")[0]["command"].startswith("/bin/sh"))
+
+    def test_what_cannot_be_enforced_is_said(self):
+        for agent in ("codex", "gemini"):
+            self.assertIn("NOT be made to enforce", self.install(agent).stdout.replace("\n", " "))
+        self.assertTrue(all(hook["failClosed"] for hook in (self.install("cursor"), self.hooks_of("cursor"))[1]))
+
     def test_what_is_the_users_stays_and_comes_back_byte_for_byte(self):
         token = self.become_approver()
         theirs = '{"model":"x",   "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}]}}\n'
@@ -127,7 +161,12 @@ class Install(Case):
         script = """
           const [file, command] = process.argv.slice(2);
           const plugin = (await import(file)).default;
-          plugin.register({ on: (name, fn) => console.log(JSON.stringify(fn({ toolName: "exec", params: { command } }, { workspaceDir: process.cwd() }) ?? null)) });
+          // As in OpenClaw, which runs elsewhere than its agents work.
+          const where = process.cwd();
+          process.chdir("/");
+          const agent = { resolveAgentWorkspaceDir: (config, id) => (config === "config" && id === "main" ? where : undefined) };
+          const runtime = { agent, config: { current: () => "config" } };
+          plugin.register({ runtime, on: (name, fn, { priority }) => priority < 0 && console.log(JSON.stringify(fn({ toolName: "exec", params: { command } }, { agentId: "main" }) ?? null)) });
         """
         with open(os.path.join(self.dir, "host.mjs"), "w") as file:
             file.write(script)
@@ -136,14 +175,16 @@ class Install(Case):
             done = self.call("node", os.path.join(self.dir, "host.mjs"), os.path.join(self.dir, name), command, expect=0)
             return json.loads(done.stdout)
         self.assertIn("exec --from hook", fire("plugin.mjs", "ls")["params"]["command"])
+        self.assertIn("--cwd " + os.path.realpath(self.work), fire("plugin.mjs", "ls")["params"]["command"])
         self.assertTrue(fire("plugin.mjs", "rm -rf / --no-preserve-root")["block"])
         self.assertTrue(fire("broken.mjs", "ls")["block"])
 
     def test_doctor_sends_a_command_that_must_be_refused_through_every_hook(self):
-        for agent in FILES:
+        agents = [*FILES, *(["openclaw"] if shutil.which("node") else [])]
+        for agent in agents:
             self.install(agent)
-        checks = {check["name"]: check for check in json.loads(self.call("cordon", "doctor", "--json").stdout)["checks"]}
-        for agent in FILES:
+        checks = self.checks()
+        for agent in agents:
             self.assertTrue(checks[f"hook of {agent}"]["works"], checks[f"hook of {agent}"])
         made = self.file("claude-code")
         fake = os.path.join(self.dir, "cordon")
@@ -156,6 +197,58 @@ class Install(Case):
         check = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "hook of claude-code"][0]
         self.assertFalse(check["works"])
         self.assertIn("did not refuse", check["detail"])
+
+
+    def checks(self, **keywords):
+        return {check["name"]: check for check in json.loads(self.call("cordon", "doctor", "--json", **keywords).stdout)["checks"]}
+
+    def test_doctor_finds_an_openclaw_plugin_that_lets_everything_pass(self):
+        if not shutil.which("node"):
+            self.skipTest("needs node")
+        self.install("openclaw")
+        path = os.path.join(self.home, ".openclaw/extensions/cordon/index.js")
+        with open(path, "w") as file:
+            file.write('export default { register(api) { api.on("before_tool_call", () => undefined); } };')
+        self.assertFalse(self.checks()["hook of openclaw"]["works"])
+
+    def codex_that_says(self, **about):
+        """Codex's app-server, as far as doctor talks to it. The real one is asked in real_agents_test.py."""
+        hook = {"command": self.hooks_of("codex")[0]["command"], "sourcePath": os.path.join(self.home, FILES["codex"]), "enabled": True, **about}
+        folder = os.path.join(self.dir, "codex-bin")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "codex"), "w") as file:
+            file.write("#!/usr/bin/python3\nimport json, sys\nassert sys.argv[1:] == ['app-server']\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
+                       "    if asked.get('method') == 'hooks/list':\n        print('{\"method\":\"noise\"}')\n"
+                       f"        print(json.dumps({{'id': asked['id'], 'result': {{'data': [{{'hooks': [{hook!r}]}}]}}}}), flush=True)\n")
+        os.chmod(os.path.join(folder, "codex"), 0o755)
+        return {"PATH": folder + ":" + self.environment["PATH"]}
+
+    def test_doctor_does_not_call_a_hook_fine_that_codex_will_not_run(self):
+        self.install("codex")
+        name = "trust in the hook of codex"
+        for trust, runs in (("trusted", True), ("managed", True), ("untrusted", False), ("modified", False), ("", False)):
+            done = self.call("cordon", "doctor", "--json", env=self.codex_that_says(trustStatus=trust))
+            said = json.loads(done.stdout)
+            check = next(check for check in said["checks"] if check["name"] == name)
+            self.assertEqual((check["works"], check["needed"]), (runs, True), trust)
+            if not runs:
+                self.assertEqual((done.returncode, said["ok"]), (1, False))
+        for about in ({"trustStatus": "trusted", "enabled": False}, {"trustStatus": "trusted", "command": "another"},
+                      {"trustStatus": "trusted", "sourcePath": "/elsewhere"}, {"trustStatus": 5}):
+            self.assertFalse(self.checks(env=self.codex_that_says(**about))[name]["works"], about)
+        unknown = self.checks(env={"PATH": self.environment["PATH"].split(":")[0] + ":/usr/bin:/bin"})[name]
+        self.assertEqual((unknown["works"], unknown["needed"]), (False, False))
+        self.assertIn("not known", unknown["detail"])
+
+    def test_doctor_finds_hooks_that_are_switched_off(self):
+        for agent, off in (("claude-code", {"disableAllHooks": True}), ("gemini", {"hooksConfig": {"enabled": False}}),
+                           ("gemini", {"hooksConfig": {"disabled": ["cordon"]}})):
+            self.install(agent)
+            self.assertNotIn(f"hooks of {agent}", self.checks())
+            before = self.file(agent)
+            self.put(FILES[agent], json.dumps({**before, **off}))
+            self.assertFalse(self.checks()[f"hooks of {agent}"]["works"])
+            self.put(FILES[agent], json.dumps(before))
 
 
 if __name__ == "__main__":

@@ -90,10 +90,10 @@ class Channel(ServeCase):
     def test_a_client_in_another_user_namespace_is_declined(self):
         code = ("import json, socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n"
                 "body = json.dumps({'protocol': 1, 'verb': 'run', 'snippet': {'language': 'js', 'code': '6 * 7'}}).encode()\n"
-                "if sys.argv[2] == 'answer': s.sendall(len(body).to_bytes(4, 'little') + body)\n"
-                "s.settimeout(60)\nprint(s.recv(65536)[4:].decode())")
+                "if sys.argv[2] == 'taken': s.sendall(len(body).to_bytes(4, 'little') + body)\n"
+                "s.settimeout(60)\nn = int.from_bytes(s.recv(4), 'little')\nprint(s.recv(n).decode())")
         # Who is declined is told so before a byte is read.
-        for inside, wanted in (([], "answer"), (["unshare", "-r"], "decline")):
+        for inside, wanted in (([], "taken"), (["unshare", "-r"], "decline")):
             with self.subTest(wanted):
                 done = subprocess.run([*inside, sys.executable, "-c", code, self.path, wanted], capture_output=True, text=True)
                 self.assertEqual(json.loads(done.stdout)["type"], wanted, done.stdout + done.stderr)

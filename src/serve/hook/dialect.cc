@@ -1,6 +1,7 @@
 #include "serve/hook/dialect.h"
 
 #include <array>
+#include <utility>
 
 #include "base/text.h"
 
@@ -36,6 +37,13 @@ Result<Asked> read_tool_event(const Json& sent) {
   asked.tool = TRY(text_of(sent, "tool_name", true));
   asked.input = TRY(object_of(sent, "tool_input"));
   asked.cwd = TRY(text_of(sent, "cwd", false));
+  return asked;
+}
+
+/// Codex calls the model's choice of a directory `cwd`, and starts the hook where it works itself.
+Result<Asked> read_codex(const Json& sent) {
+  Asked asked = TRY(read_tool_event(sent));
+  asked.directory = std::exchange(asked.cwd, {});
   return asked;
 }
 
@@ -110,7 +118,7 @@ Json write_openclaw(const Asked&, const Said& said) {
 
 constexpr std::array<Dialect, 5> table = {{
     {"claude-code", true, true, read_tool_event, write_claude_code},
-    {"codex", true, false, read_tool_event, write_codex},
+    {"codex", true, false, read_codex, write_codex},
     {"gemini", true, false, read_tool_event, write_gemini},
     {"cursor", false, false, read_cursor, write_cursor},
     {"openclaw", true, false, read_openclaw, write_openclaw},

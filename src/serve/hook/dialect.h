@@ -15,7 +15,10 @@ struct Asked {
   std::string event;
   std::string tool;
   Json input = Json::object();
-  std::string cwd;  // empty: not said
+  /// Where the agent itself works, which decides about the workspace. Empty: where it has started the hook.
+  std::string cwd;
+  /// Where the model wants it done; it must lie in that workspace. Empty: where the agent works.
+  std::string directory;
 };
 
 struct Said {
@@ -27,6 +30,8 @@ struct Said {
   };
   Kind kind = Kind::deny;
   std::string reason;
+  /// With deny: what decided. It is what the audit log is told; empty: nothing was refused, only said another way.
+  std::string rule;
   Json input;  // with allow: what is to be done instead; null: as it was
 };
 

@@ -16,6 +16,7 @@ struct HookOptions {
   std::string program;    // absolute path of cordon
   std::string state_dir;  // to be named in the command; empty: the usual one
   bool judge_only = false;
+  guard::Alarm alarm;  // told of what is refused
 };
 
 /// The command line that runs `text` inside Cordon as this agent. With a ticket, a person's yes comes with it.

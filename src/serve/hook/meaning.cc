@@ -17,7 +17,7 @@ struct Row {
 };
 
 // The names of the versions in docs/agents.md. A row of the agent's own comes before one of any agent.
-constexpr std::array<Row, 29> rows = {{
+constexpr std::array<Row, 31> rows = {{
     {"claude-code", "bash", "exec", Touch::commands, ""},
     {"claude-code", "read notebookread", "read", Touch::reads, "file_path notebook_path"},
     {"claude-code", "glob ls", "read", Touch::reads, "path"},
@@ -26,10 +26,10 @@ constexpr std::array<Row, 29> rows = {{
     {"claude-code", "edit multiedit notebookedit", "edit", Touch::writes, "file_path notebook_path"},
     {"claude-code", "webfetch", "web_fetch", Touch::nothing, ""},
     {"claude-code", "websearch", "web_search", Touch::nothing, ""},
-    {"claude-code", "task agent", "sessions_spawn", Touch::nothing, ""},
+    {"claude-code", "task agent workflow", "sessions_spawn", Touch::nothing, ""},
     {"claude-code",
      "bashoutput killshell killbash taskoutput taskstop todowrite exitplanmode enterplanmode askuserquestion skill "
-     "slashcommand toolsearch",
+     "slashcommand toolsearch listagents reportfindings schedulewakeup",
      "", Touch::nothing, ""},
     {"codex", "bash shell local_shell exec_command shell_command container.exec", "exec", Touch::commands, ""},
     {"codex", "apply_patch", "apply_patch", Touch::writes, "*patch"},
@@ -44,6 +44,9 @@ constexpr std::array<Row, 29> rows = {{
     {"gemini", "write_file", "write", Touch::writes, "file_path"},
     {"gemini", "replace", "edit", Touch::writes, "file_path"},
     {"gemini", "google_web_search", "web_search", Touch::nothing, ""},
+    {"gemini", "invoke_agent", "sessions_spawn", Touch::nothing, ""},
+    {"gemini", "update_topic list_background_processes read_background_output enter_plan_mode exit_plan_mode", "",
+     Touch::nothing, ""},
     {"cursor", "beforeshellexecution shell", "exec", Touch::commands, ""},
     {"cursor", "beforereadfile beforetabfileread read glob ls", "read", Touch::reads,
      "file_path path target_file target_directory"},

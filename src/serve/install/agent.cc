@@ -13,13 +13,22 @@ namespace {
 /// A hook may wait for nothing, but the command that it hands on may wait for a person.
 std::int64_t timeout_s(const Facts& facts) { return facts.approval_expiry_ms / 1000 + 60; }
 
+constexpr std::string_view guard_head = "/bin/sh -c 'answer=$(\"$0\" hook ";
+
+/// Most agents go on when a hook is not there, crashes, is killed or says nothing; all of them take exit code 2 with a
+/// word on stderr for a no. So a shell, which is always there, asks Cordon and turns all that into one.
 std::string hook_command(const Facts& facts, std::string_view agent) {
-  return shell_word(facts.program) + " hook " + std::string(agent);
+  return std::string(guard_head) + std::string(agent) +
+         ") && [ -n \"$answer\" ] && printf %s \"$answer\" && exit 0; "
+         "echo \"Cordon did not answer, so this is not done. Tell the user to run: cordon doctor\" >&2; exit 2' " +
+         shell_word(facts.program);
 }
 
 bool is_ours(const Json& hook) {
   if (!hook.is_object() || !hook.contains("command") || !hook["command"].is_string()) return false;
   const std::string command = hook["command"].get<std::string>();
+  if (command.starts_with(guard_head)) return true;
+  // As earlier versions wrote it.
   const std::size_t verb = command.find(" hook ");
   if (verb == std::string::npos) return false;
   std::string program = command.substr(0, verb);
@@ -138,7 +147,8 @@ std::vector<Edit> gemini_edits(const Facts& facts) {
 void add_cursor_hook(Json& file, const Facts& facts) {
   if (!file.contains("version")) file["version"] = 1;
   for (const char* event : {"beforeShellExecution", "beforeReadFile", "beforeMCPExecution", "preToolUse"}) {
-    file["hooks"][event].push_back({{"command", hook_command(facts, "cursor")}});
+    file["hooks"][event].push_back(
+        {{"command", hook_command(facts, "cursor")}, {"timeout", timeout_s(facts)}, {"failClosed", true}});
   }
 }
 
@@ -169,24 +179,30 @@ const std::array<Agent, 5> table = {{
      .probe =
          R"({"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf / --no-preserve-root"}})",
      .notes =
-         {"Versions before 2.1.325 do not know onFailure: they go on when a hook crashes or times out.",
-          "Restart Claude Code; /hooks shows what is in force. --dangerously-skip-permissions does not skip hooks.",
+         {"Restart Claude Code; /hooks shows what is in force. --dangerously-skip-permissions does not skip hooks.",
+          "A hook that is killed together with its shell, or that Claude Code ends by its own time, blocks too "
+          "(onFailure); versions before 2.1.325 do not know that and go on.",
+          "disableAllHooks in any of its settings switches this off; cordon doctor looks for it.",
           "Hooks in a project's file count only after the project is trusted; --user is the safer place."}},
     {.name = "codex",
      .edits = codex_edits,
      .files = shared_skill,
      .probe =
          R"({"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf / --no-preserve-root"}})",
-     .notes = {"Codex asks you to trust a new or changed hook: until you do, it is NOT in force.",
-               "Codex goes on when a hook crashes, times out or answers badly; nothing here can change that.",
-               "For the tools, add to ~/.codex/config.toml:  [mcp_servers.cordon]  command = \"<cordon>\"  args = "
-               "[\"mcp\", \"--agent\", \"codex\"]"}},
+     .notes =
+         {"Codex asks you to trust a new or changed hook: until you do, it is NOT in force.",
+          "Cordon gone, crashed, killed or silent is a no, by the shell that asks it. What Codex can NOT be made to "
+          "enforce: it goes on when that shell itself is killed, or takes longer than the hook's timeout.",
+          "Its web search runs at the service and asks no hook.",
+          "For the tools, add to ~/.codex/config.toml:  [mcp_servers.cordon]  command = \"<cordon>\"  args = "
+          "[\"mcp\", \"--agent\", \"codex\"]"}},
     {.name = "gemini",
      .edits = gemini_edits,
      .files = shared_skill,
      .probe =
          R"({"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"rm -rf / --no-preserve-root"}})",
-     .notes = {"Gemini CLI goes on when a hook crashes or times out; only an answer or exit code 2 blocks.",
+     .notes = {"Cordon gone, crashed, killed or silent is a no, by the shell that asks it. What Gemini CLI can NOT be "
+               "made to enforce: it goes on when that shell itself is killed, or takes longer than the hook's timeout.",
                "hooksConfig.enabled must not be false in its settings."}},
     {.name = "cursor",
      .edits = cursor_edits,
@@ -194,13 +210,15 @@ const std::array<Agent, 5> table = {{
      .probe = R"({"hook_event_name":"beforeShellExecution","command":"rm -rf / --no-preserve-root","cwd":""})",
      .notes = {"Cursor's hook cannot change a command: it is told to run the isolated form itself, and anything else "
                "is denied.",
-               "Cursor goes on when a hook crashes or times out."}},
+               "Versions that do not know failClosed go on when a hook is killed or takes longer than its timeout."}},
     {.name = "openclaw",
      .edits = no_edits,
      .files = openclaw_files,
      .probe = R"({"toolName":"exec","params":{"command":"rm -rf / --no-preserve-root"}})",
-     .notes = {"Enable the plugin: openclaw plugins enable cordon; then restart the gateway.",
-               "Commands that OpenClaw runs on other nodes do not pass this hook."}},
+     .notes =
+         {"Enable the plugin: openclaw plugins enable cordon; then restart the gateway.",
+          "It must not be left out of plugins.allow, where you use that list; without the plugin nothing is asked.",
+          "What OpenClaw runs on other nodes (host=node) is judged here, but isolated only if Cordon is there."}},
 }};
 
 std::string find_hook(const Json& value, std::string_view agent) {
@@ -234,6 +252,26 @@ const Agent* find_agent(std::string_view name) {
 
 std::string installed_hook(const Json& file, std::string_view agent) {
   return file.is_object() && file.contains("hooks") ? find_hook(file["hooks"], agent) : "";
+}
+
+std::string switched_off(const Json& file) {
+  if (!file.is_object()) return "";
+  // Claude Code's.
+  if (file.contains("disableAllHooks") && file["disableAllHooks"] == true) return "disableAllHooks";
+  // Gemini's.
+  if (!file.contains("hooksConfig") || !file["hooksConfig"].is_object()) return "";
+  const Json& config = file["hooksConfig"];
+  if (config.contains("enabled") && config["enabled"] == false) return "hooksConfig.enabled";
+  if (!config.contains("disabled") || !config["disabled"].is_array()) return "";
+  const bool named = std::ranges::any_of(config["disabled"], [](const Json& name) {
+    return name == "cordon" || is_ours(Json{{"command", name}});
+  });
+  return named ? "hooksConfig.disabled" : "";
+}
+
+std::string plugin_probe(const std::string& path) {
+  if (!path.ends_with("/index.js")) return "";
+  return "exec node --input-type=module -e " + shell_word(openclaw_probe()) + " " + shell_word(path);
 }
 
 }  // namespace cordon::serve::install

@@ -51,4 +51,11 @@ const Agent* find_agent(std::string_view name);
 /// The command line of the hook that a file of this agent names, as the agent would run it; empty: none.
 std::string installed_hook(const Json& file, std::string_view agent);
 
+/// The line of an agent's settings that keeps all hooks, or ours, from being run; empty: there is none.
+std::string switched_off(const Json& file);
+
+/// For a file of ours that is a plugin: the command that asks it as its agent would, with the event on stdin. Empty: it
+/// is none.
+std::string plugin_probe(const std::string& path);
+
 }  // namespace cordon::serve::install

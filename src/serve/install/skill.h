@@ -11,5 +11,7 @@ std::string skill_text(const std::string& program);
 /// OpenClaw's plugin: asks the hook before every tool call; no answer is a no.
 std::string openclaw_manifest();
 std::string openclaw_plugin(const std::string& program);
+/// A script for node that hands the event on stdin to the plugin that its argument names, and prints what it says.
+std::string openclaw_probe();
 
 }  // namespace cordon::serve::install

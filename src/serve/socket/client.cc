@@ -1,6 +1,7 @@
 #include "serve/socket/client.h"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,12 +13,20 @@ namespace cordon::serve::socket {
 
 namespace {
 
-/// Nothing: nobody is there, or not who should be.
-std::optional<sys::Fd> connect_to(const std::string& path) {
+/// Zero: for ever.
+void limit_wait(const sys::Fd& connection, int option, std::chrono::milliseconds most) {
+  const timeval limit{most.count() / 1000, most.count() % 1000 * 1000};
+  ::setsockopt(connection.get(), SOL_SOCKET, option, &limit, sizeof limit);
+}
+
+/// Nothing: nobody is there, or not who should be, or so many wait there that it does not move.
+std::optional<sys::Fd> connect_to(const std::string& path, std::chrono::milliseconds patience) {
   const auto address = address_at(path);
   if (!address) return std::nullopt;
   sys::Fd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connection.get() < 0) return std::nullopt;
+  limit_wait(connection, SO_SNDTIMEO, patience);
+  limit_wait(connection, SO_RCVTIMEO, patience);
   if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
     return std::nullopt;
   }
@@ -43,7 +52,7 @@ std::string text_of(const Json& body, const char* key) {
 Result<std::variant<Answer, Decline>> ask(const Question& question, const std::vector<int>& descriptors,
                                           const config::Sources& world, const Conversation& conversation) {
   using Either = std::variant<Answer, Decline>;
-  const auto connection = connect_to(address_of(world.state_dir));
+  const auto connection = connect_to(address_of(world.state_dir), conversation.patience);
   if (!connection) return Either(Decline{"no daemon is running"});
   if (const auto sent = send_frame(*connection, encode(question, world), descriptors); !sent) {
     // Not whole, so that nothing of it was done.
@@ -51,17 +60,30 @@ Result<std::variant<Answer, Decline>> ask(const Question& question, const std::v
   }
   // Half closed: the daemon takes it as a wish to end what it does, and still answers.
   const std::stop_callback on_stop(conversation.stop, [&] { ::shutdown(connection->get(), SHUT_WR); });
+  bool taken = false;
   for (;;) {
-    auto frame = TRY(receive_frame(*connection, largest_frame));
-    if (!frame) return fail(Fault::unavailable, "the daemon ended while it worked on this; see: cordon audit log");
-    const std::string type = text_of(frame->body, "type");
-    if (type == "decline") return Either(Decline{text_of(frame->body, "reason")});
-    if (type == "waiting" && conversation.waiting) conversation.waiting(text_of(frame->body, "id"));
-    if (type == "error") return fail(fault_named(text_of(frame->body, "fault")), "{}", text_of(frame->body, "message"));
+    auto frame = receive_frame(*connection, largest_frame);
+    if (!frame && !taken) {
+      // It may be stopped, or hang. Closing the connection keeps it from beginning later.
+      return fail(Fault::unavailable,
+                  "the daemon does not take the request ({}), so it is not done; end it, or set CORDON_NO_DAEMON=1",
+                  frame.error().sentence);
+    }
+    if (!frame) return tl::make_unexpected(frame.error());
+    if (!*frame) return fail(Fault::unavailable, "the daemon ended while it worked on this; see: cordon audit log");
+    const Json& body = (*frame)->body;
+    const std::string type = text_of(body, "type");
+    if (type == "taken") {
+      taken = true;
+      limit_wait(*connection, SO_RCVTIMEO, std::chrono::milliseconds(0));
+    }
+    if (type == "decline") return Either(Decline{text_of(body, "reason")});
+    if (type == "waiting" && conversation.waiting) conversation.waiting(text_of(body, "id"));
+    if (type == "error") return fail(fault_named(text_of(body, "fault")), "{}", text_of(body, "message"));
     if (type != "answer") continue;
-    Answer answer{.object = frame->body.contains("object") ? frame->body["object"] : Json::object(),
-                  .sentence = text_of(frame->body, "sentence")};
-    if (frame->body.contains("exit") && frame->body["exit"].is_number_integer()) answer.exit = frame->body["exit"];
+    Answer answer{.object = body.contains("object") ? body["object"] : Json::object(),
+                  .sentence = text_of(body, "sentence")};
+    if (body.contains("exit") && body["exit"].is_number_integer()) answer.exit = body["exit"];
     return Either(std::move(answer));
   }
 }

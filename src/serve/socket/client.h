@@ -1,6 +1,7 @@
 // Asking a daemon, if there is one that can be asked.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -28,10 +29,12 @@ struct Decline {
 struct Conversation {
   std::function<void(const std::string& id)> waiting;  // told once when the request waits for a person
   std::stop_token stop;                                // asks the daemon to end it; its answer is still waited for
+  /// How long a daemon may say nothing before it has taken the request. After that a run lasts as long as it lasts.
+  std::chrono::milliseconds patience = std::chrono::seconds(30);
 };
 
 /// `descriptors` are in the order of `question.passed`. An error: the daemon began and then was lost, so that nobody
-/// knows what became of it; or the request makes no sense.
+/// knows what became of it; or it did not take the request in time; or the request makes no sense.
 Result<std::variant<Answer, Decline>> ask(const Question& question, const std::vector<int>& descriptors,
                                           const config::Sources& world, const Conversation& conversation);
 

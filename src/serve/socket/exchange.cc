@@ -151,6 +151,8 @@ class Exchange {
     auto guard = service_.guard_for(question->request);
     if (!guard) return tell_error(guard.error());
     if (const std::string why = not_ours(*question, *guard); !why.empty()) return decline(connection_, why);
+    // A client that has given up meanwhile does not get what it no longer waits for.
+    if (!send_frame(connection_, {{"type", "taken"}}, {})) return;
     question->verb == Verb::exec ? execute(*question, *guard, descriptors) : run(*question, *guard, descriptors);
   }
 
