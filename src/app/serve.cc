@@ -70,11 +70,11 @@ Result<Http> open_http(const GlobalOptions& global, const Options& options, cons
   api.quota = {.per_second = static_cast<double>(options.rate), .calls_at_once = options.most_calls};
   api.place = [global](const std::string& where) { return place_of(global, where); };
   serve::http::ServerOptions server;
-  server.socket = options.http_socket.empty()
-                      ? serve::http::http_socket_for(options.socket.empty()
-                                                         ? serve::socket::address_of(service.sources().state_dir)
-                                                         : options.socket)
-                      : options.http_socket;
+  server.socket =
+      options.http_socket.empty()
+          ? serve::http::http_socket_for(options.socket.empty() ? serve::socket::address_of(service.sources().state_dir)
+                                                                : options.socket)
+          : options.http_socket;
   server.listen = options.listen;
   server.certificate = options.certificate;
   server.key = options.key;
@@ -146,7 +146,8 @@ void define_serve(CommandLine& line) {
       .type_name("TIME");
   verb.add_option("--grace", options->grace, "When told to end, let what runs finish for so long (default 10s)")
       .type_name("TIME");
-  verb.add_option("--http-socket", options->http_socket, "Unix socket of the HTTP interface (default: beside the other)")
+  verb.add_option("--http-socket", options->http_socket,
+                  "Unix socket of the HTTP interface (default: beside the other)")
       .type_name("PATH");
   verb.add_flag("--no-http", options->no_http, "Without the HTTP interface");
   verb.add_option("--listen", options->listen, "HTTP on TCP too, e.g. 127.0.0.1:8080; beyond loopback only with TLS")
@@ -155,8 +156,7 @@ void define_serve(CommandLine& line) {
   verb.add_option("--tls-key", options->key, "Its private key (PEM)").type_name("FILE");
   verb.add_option("--host", options->hosts, "A name that clients call this server by, besides its address")
       .type_name("NAME");
-  verb.add_option("--origin", options->origins, "Pages of this origin may use the HTTP interface")
-      .type_name("URL");
+  verb.add_option("--origin", options->origins, "Pages of this origin may use the HTTP interface").type_name("URL");
   verb.add_option("--max-body", options->most_body, "Bytes of a request's body at most (default 1048576)")
       .type_name("BYTES");
   verb.add_option("--max-connections", options->most_connections, "HTTP clients at once (default 1024)").type_name("N");

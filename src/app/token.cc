@@ -57,10 +57,11 @@ Result<int> create(const GlobalOptions& global, const Options& options) {
       TRY(prove_presence(person, options.presence, "Make a token for the " + options.role + "?"));
   // What answers and reads for a person without one there takes more than a y.
   if (token.role != serve::Role::agent && presence == approve::Presence::confirmed) {
-    return fail(Fault::denied, "a token of the {} takes the approver's passphrase or token; run first: cordon approver init",
+    return fail(Fault::denied,
+                "a token of the {} takes the approver's passphrase or token; run first: cordon approver init",
                 options.role);
   }
-  CHECK_OK(record_change(global, RecordKind::config_changed, "token create: " + options.role,
+  CHECK_OK(record_change(person, RecordKind::config_changed, "token create: " + options.role,
                          {{"agent", token.agent}, {"session", token.session}, {"workspace", token.workspace}}));
   const std::string text = TRY(store.create(token));
   if (global.json)

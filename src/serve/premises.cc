@@ -86,8 +86,6 @@ Result<guard::Guard> Premises::guard(const Caller& caller, const Request& reques
   return guard;
 }
 
-Result<guard::Guard> Premises::guard_for_stored(const Request& request) const {
-  return open(request);
-}
+Result<guard::Guard> Premises::guard_for_stored(const Request& request) const { return open(request); }
 
 }  // namespace cordon::serve

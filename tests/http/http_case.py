@@ -36,7 +36,6 @@ class UnixConnection(http.client.HTTPConnection):
 
 class HttpCase(RunCase):
     options = ("--listen", "127.0.0.1:0")
-    rate = ("--rate", "100000")
 
     def setUp(self):
         super().setUp()
@@ -44,7 +43,7 @@ class HttpCase(RunCase):
         self.start_http(*self.options)
 
     def start_http(self, *options, env=None):
-        self.daemon = subprocess.Popen(["cordon", "serve", *self.rate, *options], cwd=self.work, stdin=subprocess.DEVNULL,
+        self.daemon = subprocess.Popen(["cordon", "serve", *(() if "--rate" in options else ("--rate", "100000")), *options], cwd=self.work, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, text=True, env={**self.environment, **(env or {})})
         self.assertIn("listening on", self.daemon.stdout.readline())
         self.unix = self.port = None
@@ -171,6 +170,7 @@ class Stream:
         events = []
         while (event := self.next()) is not None:
             events.append(event)
+        self.close()
         return events
 
     def close(self):

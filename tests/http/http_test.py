@@ -227,7 +227,11 @@ class Unix(HttpCase):
     options = ()
 
     def over_unix(self, method, path, body=None, token=None, fields=None):
-        return self.ask(method, path, body, token, fields, UnixConnection(self.unix, 60))
+        connection = UnixConnection(self.unix, 60)
+        try:
+            return self.ask(method, path, body, token, fields, connection)
+        finally:
+            connection.close()
 
     def test_the_peer_is_an_agent_without_a_token(self):
         self.assertEqual(os.stat(self.unix).st_mode & 0o777, 0o600)
@@ -253,7 +257,7 @@ class Unix(HttpCase):
     def test_a_sandbox_does_not_reach_it(self):
         code = f"import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect({self.unix!r})\nprint('reached')"
         self.write("reach.py", code)
-        done = self.over_unix("POST", "/v1/tools/sandbox_exec", {"command": f"{sys.executable} reach.py"}).json()
+        done = self.over_unix("POST", "/v1/tools/sandbox_exec", {"command": "/usr/bin/python3 reach.py"}).json()
         self.assertTrue(done["executed"], done)
         self.assertNotIn("reached", done["stdout"])
         # Whoever is in another user namespace with our uid is a sandbox's process.
@@ -361,6 +365,7 @@ class End(HttpCase):
         asking.join()
         self.assertEqual(answers[0].json()["stdout"], "done\n")
         self.assertEqual(self.stop_daemon(0), 0)
+        idle.close()
         self.assertFalse(os.path.exists(self.unix))
 
     def test_after_the_grace_it_is_killed_answered_and_recorded(self):

@@ -72,7 +72,8 @@ std::variant<Visitor, Response> Api::admit(const Head& head, const Entrance& ent
   const auto* visitor = std::get_if<Visitor>(&came);
   const auto wait = quota_.ask(visitor == nullptr ? std::string(nobody) : visitor->key, Quota::Moment::clock::now());
   if (wait) {
-    return refuse("rate", busy_response(429, "too_many_requests", "more requests came than are allowed in a second", *wait));
+    return refuse("rate",
+                  busy_response(429, "too_many_requests", "more requests came than are allowed in a second", *wait));
   }
   if (visitor == nullptr) return refuse("token", std::get<Response>(std::move(came)));
   if (route == nullptr) {
@@ -116,7 +117,8 @@ void Api::answer(const std::shared_ptr<Exchange>& exchange) {
 
 void Api::note(const Exchange& exchange, std::chrono::nanoseconds took) {
   const Route* route = route_of(exchange.request.head.path);
-  if (route != nullptr && exchange.status() != 0 && !exchange.is_endless()) metrics_.answered(route->path, exchange.status(), took);
+  if (route != nullptr && exchange.status() != 0 && !exchange.is_endless())
+    metrics_.answered(route->path, exchange.status(), took);
 }
 
 void Api::health(const std::shared_ptr<Exchange>& exchange) {

@@ -10,8 +10,8 @@ namespace cordon::serve::http {
 namespace {
 
 Response who_are_you(std::string_view code, std::string_view message) {
-  Response response =
-      error_response(401, code, message, "Send `Authorization: Bearer TOKEN`; a person makes one: cordon token create.");
+  Response response = error_response(401, code, message,
+                                     "Send `Authorization: Bearer TOKEN`; a person makes one: cordon token create.");
   response.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"cordon\"");
   return response;
 }

@@ -21,7 +21,7 @@ struct Entrance {
 };
 
 struct DoorOptions {
-  std::string user;                  // who we are, and so who every caller is
+  std::string user;  // who we are, and so who every caller is
   std::uint32_t uid = 0;
   std::string workspace;             // of who shows no token
   std::vector<std::string> hosts;    // further names that this server is called by

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int between_signs_ms = 15'000;
-constexpr std::size_t read_at_once = 1U << 20;
+constexpr std::uint64_t read_at_once = 16U << 20;  // a line is far shorter
 
 /// The newest day's file, or the first after `after`; empty: there is none.
 std::string day_file(const std::string& directory, const std::string& after) {
@@ -125,10 +126,12 @@ void Events::run() {
 void Events::look() {
   for (;;) {
     const sys::Fd file(::open((directory_ + "/" + day_).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    std::string bytes(read_at_once, '\0');
-    const ssize_t count = file.get() < 0 || day_.empty()
-                              ? 0
-                              : ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset_));
+    struct stat now {};
+    const bool readable = !day_.empty() && file.get() >= 0 && ::fstat(file.get(), &now) == 0;
+    const std::uint64_t size = readable ? static_cast<std::uint64_t>(now.st_size) : 0;
+    std::string bytes(size > offset_ ? std::min(size - offset_, read_at_once) : 0, '\0');
+    const ssize_t count =
+        bytes.empty() ? 0 : ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset_));
     bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
     const std::size_t end = bytes.rfind('\n');
     if (end == std::string::npos) {

@@ -13,7 +13,7 @@ namespace cordon::serve::http {
 struct Listener {
   sys::Fd listening;  // non-blocking
   Entrance entrance;
-  std::string shown;  // for people: "unix:/run/…", "http://127.0.0.1:8080"
+  std::string shown;      // for people: "unix:/run/…", "http://127.0.0.1:8080"
   std::string path = {};  // of a Unix socket
   std::optional<sys::FileLock> lock = {};
 };

@@ -100,8 +100,9 @@ std::optional<Response> McpPosts::place(const Json& message, const Exchange& exc
   const bool says_modern = told != nullptr && *told == modern_version;
   era.modern = member(meta, version_key).is_string() || says_modern;
   if (!era.modern) return join(exchange, era);
-  // A notification says nothing about itself but in the header.
-  if (mcp::shape_of(message) != mcp::Shape::request) return std::nullopt;
+  // A notification says nothing about itself but in the header; a request that does not either is told so later.
+  const bool compared = mcp::shape_of(message) == mcp::Shape::request && member(meta, version_key).is_string();
+  if (!compared) return std::nullopt;
   const std::string wrong = contradiction(message, head, text_of(meta, version_key));
   if (wrong.empty()) return std::nullopt;
   return rpc_error(400, id_of(message), header_mismatch, wrong);
@@ -209,9 +210,8 @@ std::string McpPosts::begin_session(const Exchange& exchange, const mcp::Peer& p
   const auto random = random_bytes(16);
   const std::lock_guard lock(lock_);
   const Moment now = std::chrono::steady_clock::now();
-  std::erase_if(sessions_, [&](const auto& entry) {
-    return entry.second.open.empty() && now - entry.second.used > session_idle;
-  });
+  std::erase_if(sessions_,
+                [&](const auto& entry) { return entry.second.open.empty() && now - entry.second.used > session_idle; });
   std::size_t own = 0;
   for (const auto& [id, session] : sessions_) own += session.visitor == exchange.visitor.key ? 1 : 0;
   if (!random || sessions_.size() >= most_sessions || own >= most_sessions_of_one) return "";
@@ -231,8 +231,9 @@ void McpPosts::remove(Exchange& exchange) {
       sessions_.erase(found);
     }
   }
-  exchange.finish(era.session.empty() ? error_response(400, "bad_request", "Mcp-Session-Id is missing", "Name the session.")
-                                      : Response{.status = 204, .type = ""});
+  exchange.finish(era.session.empty()
+                      ? error_response(400, "bad_request", "Mcp-Session-Id is missing", "Name the session.")
+                      : Response{.status = 204, .type = ""});
 }
 
 }  // namespace cordon::serve::http

@@ -83,10 +83,9 @@ Response json_response(unsigned status, const Json& body) {
 }
 
 Response error_response(unsigned status, std::string_view code, std::string_view message, std::string_view fix) {
-  return json_response(status, {{"error",
-                                 {{"code", std::string(code)},
-                                  {"message", visible(message, Lines::keep)},
-                                  {"fix", std::string(fix)}}}});
+  return json_response(
+      status, {{"error",
+                {{"code", std::string(code)}, {"message", visible(message, Lines::keep)}, {"fix", std::string(fix)}}}});
 }
 
 const FaultRow& row_of(Fault fault) { return *std::ranges::find(faults, fault, &FaultRow::fault); }

@@ -11,7 +11,7 @@
 namespace cordon::serve::http {
 
 struct QuotaLimits {
-  double per_second = 500;     // twice as many in one go
+  double per_second = 500;  // twice as many in one go
   std::size_t calls_at_once = 64;
 };
 

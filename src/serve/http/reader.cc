@@ -45,7 +45,8 @@ std::string wrong_framing(const Head& head) {
   if (encoding != nullptr && to_lower(*encoding) != "chunked") return "the only transfer encoding is chunked";
   const std::string* length = head.field("content-length");
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (length != nullptr && (length->empty() || !std::ranges::all_of(*length, digit))) return "Content-Length is no number";
+  if (length != nullptr && (length->empty() || !std::ranges::all_of(*length, digit)))
+    return "Content-Length is no number";
   if (head.count("host") != 1) return "there must be exactly one Host";
   if (head.field("upgrade") != nullptr) return "there is nothing to upgrade to";
   return "";
@@ -54,7 +55,7 @@ std::string wrong_framing(const Head& head) {
 }  // namespace
 
 RequestReader::RequestReader(const ReaderBounds& bounds) : bounds_(bounds), parser_(std::make_unique<Parser>()) {
-  parser_->beast.header_limit(static_cast<std::uint32_t>(bounds.head_bytes));
+  parser_->beast.header_limit(static_cast<std::uint32_t>(bounds.head_bytes + 1));
   parser_->beast.body_limit(bounds.body_bytes);
 }
 
@@ -99,6 +100,10 @@ RequestReader::Step RequestReader::step(std::string& bytes) {
     parser.eager(parser.is_header_done());
     const std::size_t used = bytes.empty() ? 0 : parser.put(boost::asio::buffer(bytes), error);
     bytes.erase(0, used);
+    // Counted here: Beast counts what it is given at once.
+    if (!head_told_) head_used_ += used;
+    const std::size_t head_so_far = head_used_ + (parser.is_header_done() ? 0 : bytes.size());
+    if (!head_told_ && head_so_far > bounds_.head_bytes) error = beast::http::error::header_limit;
     if (error == beast::http::error::need_more) error = {};
     if (error) return refuse(refusal_for(error, bounds_));
     if (parser.is_header_done() && !head_told_) continue;

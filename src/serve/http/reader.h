@@ -45,6 +45,7 @@ class RequestReader {
   std::unique_ptr<Parser> parser_;
   Request request_;
   Response refusal_;
+  std::size_t head_used_ = 0;
   bool head_told_ = false;
   bool wants_continue_ = false;
 };

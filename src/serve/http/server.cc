@@ -232,10 +232,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const std::string* wish = request.head.field("connection");
     const bool last = wish != nullptr && request.head.names_type("connection", "close");
     const Moment begun = now();
-    exchange_ = std::make_shared<Exchange>(std::move(request), std::move(visitor),
-                                           [this] {
-                                             asio::post(loop_.io, [self = shared_from_this()] { self->changed_.set(); });
-                                           });
+    exchange_ = std::make_shared<Exchange>(std::move(request), std::move(visitor), [this] {
+      asio::post(loop_.io, [self = shared_from_this()] { self->changed_.set(); });
+    });
     const auto exchange = exchange_;
     loop_.api.answer(exchange);
     const bool told = co_await tell(*exchange);

@@ -83,7 +83,8 @@ void call_tool(std::string_view name, const Premises& premises, Exchange& exchan
   }
   const auto arguments = arguments_in(exchange.request.body);
   if (!arguments) return exchange.finish(error_response(arguments.error()));
-  if (const auto wrong = check(*arguments, tool->arguments); !wrong) return exchange.finish(error_response(wrong.error()));
+  if (const auto wrong = check(*arguments, tool->arguments); !wrong)
+    return exchange.finish(error_response(wrong.error()));
   metrics.called(tool->name);
   Call call{.caller = caller, .arguments = *arguments, .progress = {}, .stop = exchange.stop()};
   if (!exchange.request.head.names_type("accept", "text/event-stream")) {

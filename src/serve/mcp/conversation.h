@@ -41,7 +41,7 @@ struct ConversationOptions {
   Bounds bounds;
   /// Calls are made by whoever brings a message, which then takes as long as they do; else on threads of their own.
   bool in_place = false;
-  std::optional<Peer> begun = {};     // an `initialize` that came earlier
+  std::optional<Peer> begun = {};  // an `initialize` that came earlier
   std::string asks_as = "cordon";  // what the ids of our own requests begin with
 };
 

@@ -66,8 +66,8 @@ Result<Json> reject_entry(const Premises& premises, const Call& call) {
   approve::Queue queue = TRY(open_queue(premises));
   const approve::Entry entry = TRY(queue.find(text_in(call.arguments, "id")));
   guard::Guard guard = TRY(guard_of(premises, entry));
-  return guard::rejected_json(
-      TRY(guard.reject(entry.id, signed_by(call.caller, text_in(call.arguments, "rejected_by")), text_in(call.arguments, "reason"))));
+  return guard::rejected_json(TRY(guard.reject(entry.id, signed_by(call.caller, text_in(call.arguments, "rejected_by")),
+                                               text_in(call.arguments, "reason"))));
 }
 
 }  // namespace cordon::serve
