@@ -21,6 +21,7 @@ void define_all(CommandLine& line) {
   define_init(line);
   define_doctor(line);
   define_approver(line);
+  define_token(line);
   define_mcp(line);
   define_hook(line);
   define_install(line);

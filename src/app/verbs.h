@@ -22,6 +22,7 @@ void define_trust(CommandLine& line);
 void define_init(CommandLine& line);
 void define_doctor(CommandLine& line);
 void define_approver(CommandLine& line);
+void define_token(CommandLine& line);
 void define_hook(CommandLine& line);
 void define_install(CommandLine& line);
 void define_mcp(CommandLine& line);

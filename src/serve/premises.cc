@@ -61,7 +61,8 @@ Result<Request> Premises::request(const Caller& caller, std::string text, const 
   return request;
 }
 
-guard::GuardOptions Premises::options_for(const Request& request) const {
+Result<guard::Guard> Premises::open(const Request& request) const {
+  if (options_.open_guard) return options_.open_guard(request);
   guard::GuardOptions options;
   options.sources = options_.sources;
   options.sources.workspace = request.workspace;
@@ -70,11 +71,11 @@ guard::GuardOptions Premises::options_for(const Request& request) const {
   options.secrets = guard::secrets_in(request.environment);
   if (options_.alarm) options.alarm = options_.alarm(options.sources, options.secrets);
   options.sandbox = options_.sandbox;
-  return options;
+  return guard::Guard::open(std::move(options), *clock_);
 }
 
 Result<guard::Guard> Premises::guard(const Caller& caller, const Request& request) const {
-  guard::Guard guard = TRY(guard::Guard::open(options_for(request), *clock_));
+  guard::Guard guard = TRY(open(request));
   const SandboxMode mode = guard.settings().agent(request.asker.agent).sandbox.mode.value;
   const bool on_host = mode == SandboxMode::non_main && is_main_session(request.asker.session, request.asker.agent);
   if (on_host && caller.presence == approve::Presence::none) {
@@ -85,8 +86,6 @@ Result<guard::Guard> Premises::guard(const Caller& caller, const Request& reques
   return guard;
 }
 
-Result<guard::Guard> Premises::guard_for_stored(const Request& request) const {
-  return guard::Guard::open(options_for(request), *clock_);
-}
+Result<guard::Guard> Premises::guard_for_stored(const Request& request) const { return open(request); }
 
 }  // namespace cordon::serve

@@ -27,6 +27,7 @@ struct Caller {
   Role role = Role::agent;
   approve::Presence presence = approve::Presence::none;  // what an approver's channel has proved
   bool inside_sandbox = false;
+  std::string token = {};  // id of the token that it showed, for the record
 };
 
 /// Whether the user's own settings name the caller's client as a place where a person approves.
@@ -39,6 +40,8 @@ struct PremisesOptions {
   Variables of_host;
   std::function<guard::Alarm(const config::Sources&, std::vector<audit::KnownSecret>)> alarm;
   std::shared_ptr<sandbox::Sandbox> sandbox;  // for tests
+  /// Opens guards in place of this, where a server keeps log and sandboxes between calls.
+  std::function<Result<guard::Guard>(const Request&)> open_guard;
 };
 
 class Premises {
@@ -58,7 +61,7 @@ class Premises {
   Result<guard::Guard> guard_for_stored(const Request& request) const;
 
  private:
-  guard::GuardOptions options_for(const Request& request) const;
+  Result<guard::Guard> open(const Request& request) const;
   PremisesOptions options_;
   const Clock* clock_;
 };

@@ -52,7 +52,7 @@ void Conversation::call_tool(const Json& message, const Peer& peer) {
 }
 
 void Conversation::start(ToolCall call) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const std::string key = call.id.dump();
   if (ended_) return;
   if (running_.contains(key)) return refuse(call.id, code::invalid_request, "a call with this id is still running");
@@ -62,6 +62,10 @@ void Conversation::start(ToolCall call) {
   }
   auto running = std::make_shared<Running>();
   running_.emplace(key, running);
+  if (options_.in_place) {
+    lock.unlock();
+    return run(call, running);
+  }
   running->thread = std::thread([this, call = std::move(call), running] { run(call, running); });
 }
 

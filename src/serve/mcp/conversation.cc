@@ -53,7 +53,7 @@ Json describe(const Tool& tool) {
 }  // namespace
 
 Conversation::Conversation(const Premises& premises, RequestStates& states, Outlet& outlet, ConversationOptions options)
-    : premises_(premises), states_(states), outlet_(outlet), options_(std::move(options)) {}
+    : premises_(premises), states_(states), outlet_(outlet), options_(std::move(options)), legacy_(options_.begun) {}
 
 Conversation::~Conversation() { end(); }
 
@@ -106,7 +106,7 @@ void Conversation::answer(const Json& message, const Peer& peer) {
          fmt::format("there is no method '{}' here", visible(method.substr(0, 80), Lines::escape)));
 }
 
-std::optional<Conversation::Peer> Conversation::peer_of(const Json& message) {
+std::optional<Peer> Conversation::peer_of(const Json& message) {
   const Json& id = message["id"];
   const Json meta = meta_of(message);
   if (!meta.contains(version_key)) {
@@ -219,7 +219,7 @@ void Conversation::take_response(const Json& message) {
 
 std::optional<Json> Conversation::ask_client(std::string_view method, Json params, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const std::string id = fmt::format("cordon-{}", ++asked_so_far_);
+  const std::string id = fmt::format("{}-{}", options_.asks_as, ++asked_so_far_);
   asked_.emplace(id, std::nullopt);
   outlet_.send(request(id, method, std::move(params)));
   changed_.wait(lock, stop, [&] { return asked_[id].has_value() || ended_; });
@@ -253,7 +253,26 @@ void Conversation::sweep() {
       return entry.second->over;
     });
   }
-  for (const auto& call : over) call->thread.join();
+  for (const auto& call : over) {
+    if (call->thread.joinable()) call->thread.join();
+  }
+}
+
+std::optional<Peer> Conversation::begun() {
+  const std::lock_guard lock(mutex_);
+  return legacy_;
+}
+
+bool Conversation::is_listening() {
+  const std::lock_guard lock(mutex_);
+  return !listening_.empty();
+}
+
+void Conversation::give_up() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  for (const auto& [id, call] : running_) call->stop.request_stop();
+  changed_.notify_all();
 }
 
 void Conversation::end() {
@@ -265,7 +284,9 @@ void Conversation::end() {
     for (const auto& [id, call] : left) call->stop.request_stop();
     changed_.notify_all();
   }
-  for (const auto& [id, call] : left) call->thread.join();
+  for (const auto& [id, call] : left) {
+    if (call->thread.joinable()) call->thread.join();
+  }
 }
 
 }  // namespace cordon::serve::mcp

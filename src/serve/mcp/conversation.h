@@ -28,10 +28,21 @@ class Outlet {
   virtual void send(const Json& message) = 0;
 };
 
+/// What a client said about itself.
+struct Peer {
+  bool modern = false;
+  std::string version;
+  Json capabilities = Json::object();
+};
+
 struct ConversationOptions {
   Caller caller;
   std::string version;  // of Cordon
   Bounds bounds;
+  /// Calls are made by whoever brings a message, which then takes as long as they do; else on threads of their own.
+  bool in_place = false;
+  std::optional<Peer> begun = {};  // an `initialize` that came earlier
+  std::string asks_as = "cordon";  // what the ids of our own requests begin with
 };
 
 class Conversation {
@@ -42,20 +53,20 @@ class Conversation {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  /// One message as it came. Never blocks on a tool.
+  /// One message as it came. Never blocks on a tool, unless calls are made in place.
   void receive(std::string_view text);
   /// The same for a message that was too long to be kept.
   void receive_too_long();
   /// Ends every call, whose commands are killed with all their children, and waits for that.
   void end();
+  /// Asks for the end of every call, and does not wait. May be called from any thread.
+  void give_up();
+  /// What `initialize` said; nothing before it.
+  std::optional<Peer> begun();
+  /// Whether a subscription is open.
+  bool is_listening();
 
  private:
-  /// What a request says about its client.
-  struct Peer {
-    bool modern = false;
-    std::string version;
-    Json capabilities = Json::object();
-  };
   struct Running {
     std::stop_source stop;
     bool cancelled = false;

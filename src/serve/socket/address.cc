@@ -2,10 +2,12 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "base/digest.h"
 #include "sys/file.h"
@@ -29,6 +31,25 @@ Result<sockaddr_un> address_at(const std::string& path) {
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
+}
+
+Result<Bound> listen_at(const std::string& path) {
+  constexpr int backlog = 256;
+  const sockaddr_un address = TRY(address_at(path));
+  CHECK_OK(sys::ensure_private_directory(std::filesystem::path(path).parent_path().string()));
+  auto lock = TRY(sys::FileLock::try_take(path + ".lock"));
+  if (!lock) return fail(Fault::conflict, "a daemon listens on {} already", path);
+  // Ours by the lock: whoever made it is gone.
+  ::unlink(path.c_str());
+  sys::Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (listening.get() < 0) return fail(Fault::unavailable, "socket: {}", sys::errno_text(errno));
+  const mode_t before = ::umask(0177);
+  const int bound = ::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::umask(before);
+  if (bound != 0 || ::listen(listening.get(), backlog) != 0) {
+    return fail(Fault::unavailable, "listen on {}: {}", path, sys::errno_text(errno));
+  }
+  return Bound{*std::move(lock), std::move(listening)};
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "sys/fd.h"
+#include "sys/file.h"
 
 namespace cordon::serve::socket {
 
@@ -17,6 +18,14 @@ std::string address_of(const std::string& state_dir);
 
 /// A path that is too long for a socket is an error.
 Result<sockaddr_un> address_at(const std::string& path);
+
+/// A socket that only our user can reach, and the lock that keeps it ours. One that nobody listens on is replaced; a
+/// second daemon for the same path is refused.
+struct Bound {
+  sys::FileLock lock;
+  sys::Fd listening;
+};
+Result<Bound> listen_at(const std::string& path);
 
 /// The user at the other end, as the kernel knows it.
 Result<std::uint32_t> peer_of(const sys::Fd& connection);

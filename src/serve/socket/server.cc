@@ -3,11 +3,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 
 #include "serve/socket/address.h"
 #include "serve/socket/exchange.h"
@@ -16,7 +14,6 @@ namespace cordon::serve::socket {
 
 namespace {
 
-constexpr int backlog = 256;
 constexpr auto between_housekeeping = std::chrono::seconds(10);
 
 // By number and not by descriptor: an event may be looked at after its descriptor has become another's.
@@ -44,26 +41,12 @@ void limit_patience(const sys::Fd& connection) {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options, Service& service) {
-  const sockaddr_un address = TRY(address_at(options.path));
-  CHECK_OK(sys::ensure_private_directory(std::filesystem::path(options.path).parent_path().string()));
-  auto lock = sys::FileLock::try_take(options.path + ".lock");
-  if (!lock) return tl::make_unexpected(lock.error());
-  if (!*lock) return fail(Fault::conflict, "a daemon listens on {} already", options.path);
-  // Ours by the lock: whoever made it is gone.
-  ::unlink(options.path.c_str());
-  sys::Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (listening.get() < 0) return fail(Fault::unavailable, "socket: {}", sys::errno_text(errno));
-  const mode_t before = ::umask(0177);
-  const int bound = ::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  ::umask(before);
-  if (bound != 0 || ::listen(listening.get(), backlog) != 0) {
-    return fail(Fault::unavailable, "listen on {}: {}", options.path, sys::errno_text(errno));
-  }
+  Bound bound = TRY(listen_at(options.path));
   sys::Fd events(::epoll_create1(EPOLL_CLOEXEC));
   if (events.get() < 0) return fail(Fault::unavailable, "epoll_create1: {}", sys::errno_text(errno));
-  CHECK_OK(watch(events, listening.get(), id_of_listening, EPOLLIN));
+  CHECK_OK(watch(events, bound.listening.get(), id_of_listening, EPOLLIN));
   return std::unique_ptr<Server>(
-      new Server(std::move(options), service, *std::move(*lock), std::move(listening), std::move(events)));
+      new Server(std::move(options), service, std::move(bound.lock), std::move(bound.listening), std::move(events)));
 }
 
 Server::Server(ServerOptions options, Service& service, sys::FileLock lock, sys::Fd listening, sys::Fd events)

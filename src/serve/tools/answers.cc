@@ -15,6 +15,11 @@ bool may_see(const Caller& caller, const approve::Entry& entry) {
   return asker.user == me.user && asker.agent == me.agent && asker.session == me.session;
 }
 
+/// A name is what the call says; the token is what was shown.
+std::string signed_by(const Caller& caller, std::string name) {
+  return caller.token.empty() ? name : fmt::format("{} ({})", name, caller.token);
+}
+
 Result<approve::Queue> open_queue(const Premises& premises) {
   return approve::Queue::open(premises.sources().state_dir, premises.clock(), {});
 }
@@ -44,7 +49,7 @@ Result<Json> approve_entry(const Premises& premises, const Call& call) {
     return fail(Fault::conflict, "Command is already {}", approve::name_of(entry.state));
   }
   guard::Guard guard = TRY(guard_of(premises, entry));
-  const approve::Vote vote{.by = text_in(call.arguments, "approved_by"),
+  const approve::Vote vote{.by = signed_by(call.caller, text_in(call.arguments, "approved_by")),
                            .notes = text_in(call.arguments, "notes"),
                            .presence = call.caller.presence,
                            .inside_sandbox = call.caller.inside_sandbox,
@@ -61,8 +66,8 @@ Result<Json> reject_entry(const Premises& premises, const Call& call) {
   approve::Queue queue = TRY(open_queue(premises));
   const approve::Entry entry = TRY(queue.find(text_in(call.arguments, "id")));
   guard::Guard guard = TRY(guard_of(premises, entry));
-  return guard::rejected_json(
-      TRY(guard.reject(entry.id, text_in(call.arguments, "rejected_by"), text_in(call.arguments, "reason"))));
+  return guard::rejected_json(TRY(guard.reject(entry.id, signed_by(call.caller, text_in(call.arguments, "rejected_by")),
+                                               text_in(call.arguments, "reason"))));
 }
 
 }  // namespace cordon::serve

@@ -33,6 +33,15 @@ Result<Request> request_of(const Premises& premises, const Call& call) {
   return request;
 }
 
+class PassedOutput : public code::Sink {
+ public:
+  explicit PassedOutput(const Call& call) : call_(call) {}
+  void output(sandbox::Stream stream, std::string_view bytes) override { call_.output(stream, bytes); }
+
+ private:
+  const Call& call_;
+};
+
 }  // namespace
 
 Result<Json> execute_command(const Premises& premises, const Call& call) {
@@ -61,12 +70,15 @@ Result<Json> run_snippet(const Premises& premises, const Call& call) {
   request.snippet = std::move(snippet);
   if (given.contains("timeout")) request.wall_ms = static_cast<std::uint64_t>(number_in(given, "timeout", 0));
   guard::Guard guard = TRY(premises.guard(call.caller, request));
-  // It reports that it runs; what the code prints comes with the answer.
+  // It reports that it runs; what the code prints comes with the answer, and before it to who wants it at once.
   ReportingIo io(call);
   io.started();
   guard::Asking asking;
   asking.wait = call.wait;
-  return guard::to_json(guard.run_code(std::move(request), asking, {}, call.stop));
+  PassedOutput sink(call);
+  guard::CodeStreams streams;
+  if (call.output) streams.sink = &sink;
+  return guard::to_json(guard.run_code(std::move(request), asking, streams, call.stop));
 }
 
 Result<Json> explain_settings(const Premises& premises, const Call& call) {

@@ -25,6 +25,7 @@ void ReportingIo::started() {
 
 void ReportingIo::output(sandbox::Stream stream, std::string_view bytes) {
   CapturedIo::output(stream, bytes);
+  if (call_.output) call_.output(stream, bytes);
   const std::lock_guard lock(mutex_);
   bytes_ += bytes.size();
 }

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "sandbox/sandbox.h"
 #include "serve/premises.h"
 #include "serve/tools/arguments.h"
 
@@ -27,6 +28,8 @@ struct Call {
   const Json& arguments;                          // checked
   std::function<void(const Progress&)> progress;  // empty: nobody wants to know
   std::stop_token stop;
+  /// Told of what runs prints, as it comes. Empty: the answer is enough.
+  std::function<void(sandbox::Stream, std::string_view)> output = {};
   /// How long to stay for a person's answer where the arguments do not say.
   std::optional<Duration> wait = {};
 };
