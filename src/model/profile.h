@@ -76,6 +76,7 @@ struct Limits {
   double cpus = 0;                               // share of processors, e.g. 1.5
   std::uint64_t connections = 1024;              // through the network proxy at once; more wait
   std::uint64_t network_bytes = 16ULL << 30;     // through the network proxy, both directions together
+  std::uint64_t connection_ms = 12ULL * 3'600'000;  // how long one connection through it may last
 };
 
 enum class Network {
