@@ -69,6 +69,7 @@ guard::GuardOptions Premises::options_for(const Request& request) const {
   if (!request.config.empty()) options.sources.extra_files.push_back(request.config);
   options.secrets = guard::secrets_in(request.environment);
   if (options_.alarm) options.alarm = options_.alarm(options.sources, options.secrets);
+  options.make_preview = options_.make_preview;
   options.sandbox = options_.sandbox;
   return options;
 }

@@ -38,6 +38,7 @@ struct PremisesOptions {
   Variables inherited;
   Variables of_host;
   std::function<guard::Alarm(const config::Sources&, std::vector<audit::KnownSecret>)> alarm;
+  guard::PreviewMaker make_preview;
   std::shared_ptr<sandbox::Sandbox> sandbox;  // for tests
 };
 
