@@ -185,6 +185,55 @@ TEST_F(CommitTest, OneFileWithTwoNamesStaysOne) {
   EXPECT_TRUE(fs::equivalent(stage.work("n1"), stage.work("n2")));
 }
 
+TEST_F(CommitTest, AProtectedFileGetsNoSecondName) {
+  Stage::write(stage.work("old"), "o");
+  Stage::write(stage.upper("old"), "o");
+  fs::create_hard_link(stage.upper("old"), stage.upper("other"));
+  const auto preview = stage.keep(store);
+  const auto report = commit_now(*preview, {"old"});
+  ASSERT_TRUE(report && report->end == CommitReport::End::applied);
+  EXPECT_EQ(Stage::read(stage.work("other")), "o");
+  EXPECT_FALSE(fs::equivalent(stage.work("old"), stage.work("other")))
+      << "what is written through one name is seen through the other";
+}
+
+TEST_F(CommitTest, ALongFileOfNothingStaysSmall) {
+  constexpr std::uintmax_t length = 512U << 20;
+  Stage::write(stage.upper("hole"), "start");
+  fs::resize_file(stage.upper("hole"), length);
+  Stage::write(stage.upper("later"), "l");
+  const auto preview = stage.keep(store);
+  ASSERT_TRUE(preview) << preview.error().sentence;
+  const auto on_disk = [](const fs::path& path) {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return static_cast<std::uintmax_t>(status.st_blocks) * 512;
+  };
+  EXPECT_LT(on_disk(store.directory_of(preview->id) + "/content"), length / 8);
+  const auto report = commit_now(*preview);
+  ASSERT_TRUE(report && report->end == CommitReport::End::applied);
+  EXPECT_EQ(fs::file_size(stage.work("hole")), length);
+  EXPECT_LT(on_disk(stage.work("hole")), length / 8);
+  EXPECT_EQ(Stage::read(stage.work("later")), "l");
+}
+
+TEST_F(CommitTest, ADirectorySwappedInIsNotOpenedToAnybody) {
+  // Closed to its owner, open to others: its mode is taken away and given back by the commit.
+  Stage::write(stage.work("d/f"), "1");
+  fs::permissions(stage.work("d"), fs::perms(0557));
+  Stage::write(stage.upper("d/f"), "2");
+  fs::permissions(stage.upper("d"), fs::perms(0557));
+  const auto preview = stage.keep(store);
+  fs::permissions(stage.work("d"), fs::perms(0700));
+  fs::rename(stage.work("d"), stage.work("moved"));
+  Stage::write(stage.work("d/private"), "p");
+  fs::permissions(stage.work("d"), fs::perms(0700));
+  const auto report = commit_now(*preview);
+  ASSERT_TRUE(report) << report.error().sentence;
+  EXPECT_EQ(report->end, CommitReport::End::conflicts);
+  EXPECT_EQ(fs::status(stage.work("d")).permissions(), fs::perms(0700));
+}
+
 TEST_F(CommitTest, DamagedContentIsNotCommitted) {
   Stage::write(stage.upper("a"), "as shown");
   const auto preview = stage.keep(store);

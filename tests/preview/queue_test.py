@@ -51,7 +51,7 @@ class QueueCase(Case):
     def kept(self):
         return json.loads(self.call("cordon", "preview", "list", "--json", expect=0).stdout)
 
-    def runs(self, **wanted):
+    def runs(self):
         """Intents, as (is a preview, is a commit)."""
         return [("preview" in line["detail"], "commit" in line["detail"]) for line in self.records() if line["kind"] == "intent"]
 
@@ -183,7 +183,7 @@ class Answered(QueueCase):
         self.assertEqual(self.runs(), [(True, False), (False, True)])
         lines = [(line["kind"], line["status"]) for line in self.records() if line.get("approval") == id]
         self.assertEqual([line for line in lines if line[0].startswith("approval")],
-                         [("approval_requested", "queued"), ("approval_decided", "approved"), ("approval_consumed", "redeemed")])
+                         [("approval.requested", "queued"), ("approval.decided", "approved"), ("approval.consumed", "redeemed")])
         # Nothing is left to be run by it.
         again = self.exec("rm -rf old; date +%N%s > stamp; echo said", "--approval", id, expect=0)
         self.assertEqual((again["committed"], again["stdout"]), (done["preview"], "said\n"))

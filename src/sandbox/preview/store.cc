@@ -111,7 +111,7 @@ Store::Store(const std::string& state_dir, const Clock& clock, StoreLimits limit
     : root_(state_dir + "/previews"), clock_(&clock), limits_(limits) {}
 
 Sink Store::Draft::sink() {
-  return [this](std::string_view bytes) { return sys::write_all(content_, path_ + "/content", bytes); };
+  return [this](std::string_view bytes) { return sys::write_sparse(content_, path_ + "/content", bytes); };
 }
 
 Store::Draft::~Draft() {
@@ -139,7 +139,9 @@ Result<void> Store::keep(Draft draft, Preview& preview, Asked asked) const {
   preview.id = draft.id();
   preview.created = clock_->now();
   preview.expires = preview.created + limits_.lasts;
-  if (::fsync(draft.content_.get()) != 0) {
+  // Its end may be a hole.
+  const off_t end = ::lseek(draft.content_.get(), 0, SEEK_CUR);
+  if (end < 0 || ::ftruncate(draft.content_.get(), end) != 0 || ::fsync(draft.content_.get()) != 0) {
     return fail(Fault::unavailable, "sync {}/content: {}", draft.path_, sys::errno_text(errno));
   }
   CHECK_OK(sys::replace_file(draft.path_ + "/preview.json",
