@@ -38,7 +38,8 @@ namespace {
 
 guard::PreviewMaker preview_maker(const std::string& state_dir) {
   return [state_dir](const std::string& approval, const sandbox::preview::Making& making) -> Result<void> {
-    std::array<std::string, 7> texts = {"cordon", "--state-dir", state_dir, "queue", "preview", approval, "--background"};
+    std::array<std::string, 7> texts = {"cordon",  "--state-dir", state_dir,     "queue",
+                                        "preview", approval,      "--background"};
     std::array<char*, 8> words{};
     for (std::size_t i = 0; i < texts.size(); ++i) words[i] = texts[i].data();
     const pid_t middle = ::fork();

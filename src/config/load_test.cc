@@ -81,7 +81,8 @@ TEST(Load, EveryKindOfLooseningInAnUntrustedFileIsDroppedAndListed) {
              "# Security Level\nLevel: full\n# Allowed Commands\n- rm\n# Approval Settings\nAudit retention: 1 day\n"
              "Approval expiry: 1 h\nQueue limit: 2000\nOn audit failure: continue\n# Network\n- a.example\n"
              "# Filesystem\n- " +
-                 room.path("data") + ": ro\n- src: rw\n# Limits\nTime: 2 min\nMemory: 2 GiB\nConnections: 2000\n"
+                 room.path("data") +
+                 ": ro\n- src: rw\n# Limits\nTime: 2 min\nMemory: 2 GiB\nConnections: 2000\n"
                  "Network bytes: 1 TiB\nConnection time: 1 day\n");
   room.write(".cordon/config.json5", R"({agents: {defaults: {sandbox: {mode: 'off', scope: 'shared', binds: [')" +
                                          room.path("data") +

@@ -54,8 +54,8 @@ Result<approve::Entry> wait_for_answer(approve::Queue& queue, std::string_view i
   for (;;) {
     approve::Entry entry = TRY(queue.find(id));
     // Who commits it died on the way, and says no more.
-    const bool answered = approve::is_committing(entry) ? !sys::is_alive(committer_of(entry))
-                                                        : entry.state != approve::State::pending;
+    const bool answered =
+        approve::is_committing(entry) ? !sys::is_alive(committer_of(entry)) : entry.state != approve::State::pending;
     if (answered || clock.now() >= until || stop.stop_requested()) return entry;
     std::this_thread::sleep_for(pause);
   }
@@ -187,17 +187,17 @@ void Guard::State::tell_commit(const approve::Entry& entry, Execution& execution
   if (approve::is_committing(entry)) {
     const std::string id = text_in(result, "committing");
     execution.report.outcome = Broken{
-        {Fault::unavailable, sys::is_alive(committer_of(entry))
-                                 ? fmt::format("{} is being committed by its approver", entry.id)
-                                 : fmt::format("the commit of {} was cut off; go on with it: cordon preview commit {}",
-                                               entry.id, id)}};
+        {Fault::unavailable,
+         sys::is_alive(committer_of(entry))
+             ? fmt::format("{} is being committed by its approver", entry.id)
+             : fmt::format("the commit of {} was cut off; go on with it: cordon preview commit {}", entry.id, id)}};
     return;
   }
   if (entry.state == approve::State::failed) {
     const std::string why = text_in(result, "error");
     execution.report.outcome =
-        Refused{"approval.failed", fmt::format("its approver wanted to apply its preview, but {}",
-                                               why.empty() ? "that failed" : why)};
+        Refused{"approval.failed",
+                fmt::format("its approver wanted to apply its preview, but {}", why.empty() ? "that failed" : why)};
     return;
   }
   const auto number = [&](const char* key) {

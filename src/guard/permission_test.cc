@@ -45,8 +45,9 @@ TEST_F(Approval, RunsOnceWhenApproved) {
 }
 
 TEST_F(Approval, WhatWaitsIsTriedOutWithTightLimitsAndWithoutNetwork) {
-  room_.write_user_file("{agents: {defaults: {sandbox: {network: {allow: ['a.example']}, limits: {timeMs: 600000, "
-                        "disk: '8 GiB', memory: '8 GiB'}}}}}");
+  room_.write_user_file(
+      "{agents: {defaults: {sandbox: {network: {allow: ['a.example']}, limits: {timeMs: 600000, "
+      "disk: '8 GiB', memory: '8 GiB'}}}}}");
   std::optional<sandbox::preview::Making> handed;
   Guard guard = open([&](const std::string& id, const sandbox::preview::Making& making) -> Result<void> {
     handed = *Guard::open({.sources = room_.sources()}, clock_)

@@ -49,7 +49,9 @@ std::string why_not(const plan::Plan& plan, bool present) {
 /// Whoever queues much must not take the machine by it.
 void tighten(Limits& limits) {
   constexpr std::uint64_t mebi = 1ULL << 20;
-  const auto at_most = [](std::uint64_t& limit, std::uint64_t most) { limit = limit == 0 ? most : std::min(limit, most); };
+  const auto at_most = [](std::uint64_t& limit, std::uint64_t most) {
+    limit = limit == 0 ? most : std::min(limit, most);
+  };
   at_most(limits.wall_ms, 30'000);
   at_most(limits.memory_bytes, 1024 * mebi);
   at_most(limits.disk_bytes, 256 * mebi);
@@ -271,9 +273,10 @@ namespace {
 class WhileItWaits {
  public:
   WhileItWaits(const std::string& state_dir, const Clock& clock, std::string id)
-      : state_dir_(state_dir), clock_(clock), id_(std::move(id)), thread_([this](const std::stop_token& over) {
-          watch(over);
-        }) {}
+      : state_dir_(state_dir),
+        clock_(clock),
+        id_(std::move(id)),
+        thread_([this](const std::stop_token& over) { watch(over); }) {}
   std::stop_token token() const { return answered_.get_token(); }
   bool waits() const {
     auto queue = approve::Queue::open(state_dir_, clock_, {});

@@ -86,8 +86,8 @@ struct LimitSettings {
 
 /// Of the proxy, for one run.
 struct NetworkLimitSettings {
-  Setting<std::int64_t> connections{1'024, {}};                // at once; more wait
-  Setting<std::int64_t> bytes{std::int64_t{16} << 30, {}};     // of all connections, both directions together
+  Setting<std::int64_t> connections{1'024, {}};                     // at once; more wait
+  Setting<std::int64_t> bytes{std::int64_t{16} << 30, {}};          // of all connections, both directions together
   Setting<std::int64_t> time_ms{std::int64_t{12} * 3'600'000, {}};  // of one connection
 };
 

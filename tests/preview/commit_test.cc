@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "sandbox/preview/journal.h"
+#include "sandbox/preview/stage.h"
 #include "sandbox/preview/testing.h"
 #include "tests/support/unrecorded_clearance.h"
 
@@ -218,19 +220,27 @@ TEST_F(CommitTest, ALongFileOfNothingStaysSmall) {
 }
 
 TEST_F(CommitTest, ADirectorySwappedInIsNotOpenedToAnybody) {
-  // Closed to its owner, open to others: its mode is taken away and given back by the commit.
+  // Closed to its owner and open to others, so that a commit opens it for a while.
   Stage::write(stage.work("d/f"), "1");
-  fs::permissions(stage.work("d"), fs::perms(0557));
   Stage::write(stage.upper("d/f"), "2");
-  fs::permissions(stage.upper("d"), fs::perms(0557));
+  for (const fs::path& path : {stage.work("d"), stage.upper("d")}) fs::permissions(path, fs::perms(0557));
   const auto preview = stage.keep(store);
+  ASSERT_TRUE(preview) << preview.error().sentence;
+  // A commit that was cut off in the middle, and another directory in that place since.
+  const fs::path staged = stage.work(stage_name(preview->id));
+  fs::create_directory(staged);
+  struct stat status {};
+  ASSERT_EQ(::stat(staged.c_str(), &status), 0);
+  ASSERT_TRUE(
+      write_journal(store.directory_of(preview->id), {.state = Journal::State::applying,
+                                                      .device = status.st_dev,
+                                                      .inode = status.st_ino,
+                                                      .operations = {{Operation::Do::exchange, "d/f", "0", 1}}}));
   fs::permissions(stage.work("d"), fs::perms(0700));
   fs::rename(stage.work("d"), stage.work("moved"));
   Stage::write(stage.work("d/private"), "p");
   fs::permissions(stage.work("d"), fs::perms(0700));
-  const auto report = commit_now(*preview);
-  ASSERT_TRUE(report) << report.error().sentence;
-  EXPECT_EQ(report->end, CommitReport::End::conflicts);
+  EXPECT_FALSE(roll_back(clearance(), store, *preview));
   EXPECT_EQ(fs::status(stage.work("d")).permissions(), fs::perms(0700));
 }
 

@@ -102,7 +102,9 @@ struct Encoder {
 
 std::string encode(const FromProxy& message) { return std::visit(Encoder{}, message); }
 
-std::string encode(const Terms& terms) { return Writer("terms").number(terms.connections).number(terms.bytes).number(terms.milliseconds).take(); }
+std::string encode(const Terms& terms) {
+  return Writer("terms").number(terms.connections).number(terms.bytes).number(terms.milliseconds).take();
+}
 
 std::string encode(const Answer& answer) {
   Writer writer("answer");

@@ -15,8 +15,12 @@ Change added(std::string path) {
 
 TEST(Describe, ANameCannotPassForWhatIsSaidAboutIt) {
   ChangeList list;
-  list.changes = {added("evil  (1 bytes, NOT COMMITTED: it is a protected path)"), added("plain/name.txt"),
-                  added("quote\"x"), added("new\nline"), added("\x1b[2K\xe2\x80\xae"), added("\xff")};
+  list.changes = {added("evil  (1 bytes, NOT COMMITTED: it is a protected path)"),
+                  added("plain/name.txt"),
+                  added("quote\"x"),
+                  added("new\nline"),
+                  added("\x1b[2K\xe2\x80\xae"),
+                  added("\xff")};
   list.changes[1].same_as = "evil)";
   const std::string text = text_of(list, Detail::names);
   EXPECT_THAT(text, HasSubstr("added     \"evil  (1 bytes, NOT COMMITTED: it is a protected path)\"  (1 bytes"));
@@ -33,7 +37,8 @@ TEST(Describe, NamesComeBeforeDiffsAndBothBeforeWhatTheCommandSaid) {
   preview.out = "deleted   nothing at all\n";
   preview.list.changes = {added("a"), added("z")};
   preview.list.changes[0].diff = Difference{"@@ -0,0 +1 @@\n+deleted   \x1b[8mz\n", false};
-  preview.list.changes.push_back({.path = "zz", .before = Node{.kind = Kind::file, .mode = 0644, .size = 1, .content = {}}});
+  preview.list.changes.push_back(
+      {.path = "zz", .before = Node{.kind = Kind::file, .mode = 0644, .size = 1, .content = {}}});
   const std::string text = text_of(preview, Detail::diffs);
   const auto deleted = text.find("\ndeleted   zz");
   const auto last_name = text.find("\nadded     z");
