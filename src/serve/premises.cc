@@ -64,12 +64,12 @@ Result<Request> Premises::request(const Caller& caller, std::string text, const 
 guard::GuardOptions Premises::options_for(const Request& request) const {
   guard::GuardOptions options;
   options.sources = options_.sources;
+  options.make_preview = options_.make_preview;
   options.sources.workspace = request.workspace;
   options.sources.extra_files.clear();
   if (!request.config.empty()) options.sources.extra_files.push_back(request.config);
   options.secrets = guard::secrets_in(request.environment);
   if (options_.alarm) options.alarm = options_.alarm(options.sources, options.secrets);
-  options.make_preview = options_.make_preview;
   options.sandbox = options_.sandbox;
   return options;
 }
