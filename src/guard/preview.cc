@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -42,6 +43,36 @@ std::string why_not(const plan::Plan& plan, bool present) {
     if (grant.kind == Need::Kind::host) return "it needs the network, to reach " + grant.target;
     // A grant is given by approving: before that, not even its time may depend on what is behind it.
     if (!present) return "it needs " + grant.target + ", which only an approval opens; see: sandbox-queue preview";
+  }
+  return "";
+}
+
+/// Where a program of the host can be reached by a name: what it is told there stays. Through the overlay of a writable
+/// workspace it cannot; everything else is the host's own.
+std::string way_out(const Profile& profile) {
+  constexpr std::size_t most_looked_at = 20'000;
+  std::vector<std::string> places;
+  for (const Bind& bind : profile.binds) places.push_back(bind.source);
+  if (profile.workspace.access == WorkspaceAccess::ro) places.push_back(profile.workspace.path);
+  std::size_t looked_at = 0;
+  const auto is_way = [](const std::filesystem::file_status& status) {
+    return status.type() == std::filesystem::file_type::socket || status.type() == std::filesystem::file_type::fifo;
+  };
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (is_way(std::filesystem::symlink_status(place, error))) return fmt::format("it could use {}", place);
+    auto below = std::filesystem::recursive_directory_iterator(
+        place, std::filesystem::directory_options::skip_permission_denied, error);
+    for (; !error && below != std::filesystem::recursive_directory_iterator(); below.increment(error)) {
+      if (is_way(below->symlink_status(error))) {
+        return fmt::format("it could reach a program of the host through {}, and what it does there would stay",
+                           below->path().string());
+      }
+      if (++looked_at > most_looked_at) {
+        return fmt::format("{} is too large to be looked through for ways to programs of the host", place);
+      }
+      error.clear();
+    }
   }
   return "";
 }
@@ -157,6 +188,7 @@ Result<preview::ChangeList> read_changes(const plan::Plan& plan, PreviewIo& io, 
 void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed,
                            std::stop_token stop) {
   previewed.cannot = why_not(plan, wanted.present);
+  if (previewed.cannot.empty()) previewed.cannot = way_out(plan.profile);
   previewed.nothing_ran = !previewed.cannot.empty();
   if (previewed.nothing_ran) return;
   const preview::Store store = previews();
