@@ -113,7 +113,7 @@ Result<Committed> Guard::commit(std::string_view id, const Asking& asking, std::
         !TRY(state_->ask(request, *plan, with_preview, execution, std::move(stop)))) {
       // The same request waited already; if it has no preview, this is it.
       const bool without = execution.merged &&
-                           store.progress(execution.approval).state == preview::Progress::State::none &&
+                           store.progress(execution.approval).state != preview::Progress::State::being_made &&
                            !TRY(store.find_for_approval(execution.approval));
       if (without) CHECK_OK(store.attach(id, execution.approval));
       return committed;
