@@ -233,8 +233,11 @@ Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& opt
     std::cerr << describe(entry, drift_of(guard, entry), clock.now(), preview, Length::question) << '\n';
   }
   if (options.commit) CHECK_OK(may_commit(entry, options, preview.made));
-  const approve::Vote vote = TRY(vote_on(global, options, entry, clock.now()));
-  if (options.commit) return say_committed(global, TRY(guard.approve_and_commit(entry.id, vote)));
+  approve::Vote vote = TRY(vote_on(global, options, entry, clock.now()));
+  if (options.commit) {
+    vote.commit = preview.made->id;
+    return say_committed(global, TRY(guard.approve_and_commit(entry.id, vote)));
+  }
   const approve::Entry approved = TRY(guard.approve(entry.id, vote));
   return redeem(global, options, guard, approved);
 }

@@ -130,7 +130,9 @@ Result<Committed> Guard::approve_and_commit(std::string_view id, const approve::
   const approve::Entry entry = TRY((*TRY(queue())).find(id));
   const preview::Store store = previews();
   auto found = TRY(store.find_for_approval(entry.id));
-  if (!found) return fail(Fault::invalid_input, "{} carries no preview to commit", entry.id);
+  if (!found || found->id != vote.commit) {
+    return fail(Fault::conflict, "{} does not carry the preview {} (any more)", entry.id, vote.commit);
+  }
   const preview::Preview kept = *std::move(found);
   const Request request = TRY(plan::request_of(entry.request.plan));
   if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was asked for by another user", entry.id);
@@ -151,9 +153,7 @@ Result<Committed> Guard::approve_and_commit(std::string_view id, const approve::
     committed.report = preview::CommitReport{.conflicts = std::move(conflicts)};
     return committed;
   }
-  approve::Vote to_commit = vote;
-  to_commit.commit = kept.id;
-  const approve::Entry approved = TRY(state_->approve(entry.id, to_commit));
+  const approve::Entry approved = TRY(state_->approve(entry.id, vote));
   Result<void> done = state_->record_entry(RecordKind::approval_consumed, approved, "redeemed", {{"commit", kept.id}});
   if (done) done = state_->commit(plan, kept, committed);
   state_->conclude_commit(entry.id, kept, committed, done);

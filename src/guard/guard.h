@@ -111,8 +111,8 @@ class Guard {
   /// Does for real what a kept preview did, after the approval that the command itself would need. A commit that was
   /// cut off is gone on with.
   Result<Committed> commit(std::string_view id, const Asking& asking, std::stop_token stop);
-  /// A person's answer that means: not a run, but exactly the changes of the preview that the entry carries. Where
-  /// they cannot be applied any more nothing is approved.
+  /// A person's answer that means: not a run, but exactly the changes of the preview that they looked at, which the
+  /// vote names. Where they cannot be applied any more nothing is approved.
   Result<Committed> approve_and_commit(std::string_view id, const approve::Vote& vote);
   /// Drops a kept preview; a commit of it that was cut off is undone first.
   Result<Discarded> discard(std::string_view id);
