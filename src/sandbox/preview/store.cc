@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "sys/liveness.h"
+#include "sys/tree.h"
 
 namespace cordon::sandbox::preview {
 
