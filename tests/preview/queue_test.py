@@ -130,7 +130,7 @@ class Carried(QueueCase):
                                    ("rm -rf old; curl http://a.test/", (), "it needs the network"),
                                    ("rm -rf old", ("--tty",), "it needs a terminal")):
             id = self.queue(text, *options)
-            self.assertIn("cannot preview: " + why[:4], self.show(id)["preview_state"])
+            self.assertIn("cannot preview: it ", self.show(id)["preview_state"])
             self.assertIn(why, self.show(id)["preview_state"])
             self.call("sandbox-queue", "approve", id, "--commit", env=self.token, expect=1)
         self.assertEqual(self.runs(), [])
