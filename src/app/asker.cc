@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/alarm.h"
+#include "app/preview_maker.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "base/text.h"
@@ -63,6 +64,7 @@ Result<guard::GuardOptions> options_for(const GlobalOptions& global, const Reque
   options.secrets = secrets_of(request);
   options.uses_workspace = !request.snippet || request.snippet->access != WorkspaceAccess::none;
   options.alarm = alarm_for(options.sources, options.secrets);
+  options.make_preview = preview_maker(options.sources.state_dir);
   return options;
 }
 

@@ -1,9 +1,12 @@
 #include "app/decision.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <iostream>
+#include <thread>
 
 #include "app/asker.h"
 #include "app/entry_text.h"
@@ -14,6 +17,7 @@
 #include "plan/plan.h"
 #include "sandbox/preview/commit.h"
 #include "sandbox/preview/describe.h"
+#include "sys/file.h"
 
 namespace cordon::app {
 
@@ -38,7 +42,8 @@ Result<std::optional<Duration>> duration_of(const ApproveOptions& options, Time 
   return std::optional<Duration>(*until - now);
 }
 
-std::string question_for(const approve::Entry& entry, const approve::Vote& vote) {
+std::string question_for(const approve::Entry& entry, const approve::Vote& vote, bool commit) {
+  if (commit) return fmt::format("Apply the preview of {}, exactly as shown, in place of running it?", entry.id);
   const std::string times = vote.uses == 1 ? "once" : fmt::format("{} times", vote.uses);
   const std::string until = vote.lasts ? " within " + to_text(*vote.lasts) : "";
   return fmt::format("Approve {} to run {}{}?", entry.id, times, until);
@@ -60,7 +65,7 @@ Result<approve::Vote> vote_on(const GlobalOptions& global, const ApproveOptions&
     vote.presence = approve::Presence::confirmed;
     CHECK_OK(approve::Queue::may_approve(entry, vote));
   }
-  vote.presence = TRY(prove_presence(global, options.presence, question_for(entry, vote)));
+  vote.presence = TRY(prove_presence(global, options.presence, question_for(entry, vote, options.commit)));
   return vote;
 }
 
@@ -75,7 +80,11 @@ int say_approved(const GlobalOptions& global, const approve::Entry& entry, guard
 }
 
 /// Looked at before the vote: nobody approves for nothing.
-Result<void> may_commit(const approve::Entry& entry, const std::optional<sandbox::preview::Preview>& preview) {
+Result<void> may_commit(const approve::Entry& entry, const ApproveOptions& options,
+                        const std::optional<sandbox::preview::Preview>& preview) {
+  if (options.uses != 1 || !options.until.empty() || !options.lasts.empty()) {
+    return fail(Fault::invalid_input, "--commit is once and now: it goes without --uses, --until and --for");
+  }
   if (!preview) {
     return fail(Fault::invalid_input, "{} carries no preview to commit; approve it without --commit to run it",
                 entry.id);
@@ -107,10 +116,6 @@ Result<int> redeem(const GlobalOptions& global, const ApproveOptions& options, g
                    const approve::Entry& entry) {
   const auto preview = guard.previews().find_for_approval(entry.id);
   const bool has_preview = preview && *preview;
-  if (options.commit) {
-    const StopOnSignal stop;
-    return say_committed(global, TRY(guard.commit((*preview)->id, {.approval = entry.id}, stop.token())));
-  }
   const guard::Redeemer redeemer = guard::redeemer_of(entry);
   if (redeemer == guard::Redeemer::asker_waits) {
     return say_approved(global, entry, guard::Redeemer::asker_waits, "The asker is waiting for it and runs it now.");
@@ -127,12 +132,45 @@ Result<int> redeem(const GlobalOptions& global, const ApproveOptions& options, g
 
 }  // namespace
 
-std::optional<sandbox::preview::Preview> preview_for(const GlobalOptions& global, const approve::Entry& entry,
-                                                     const Clock& clock) {
+EntryPreview preview_for(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock) {
+  using State = sandbox::preview::Progress::State;
   const auto directory = state_directory(global);
-  if (!directory) return std::nullopt;
-  auto preview = sandbox::preview::Store(*directory, clock).find_for_approval(entry.id);
-  return preview ? *std::move(preview) : std::nullopt;
+  if (!directory) return {};
+  const sandbox::preview::Store store(*directory, clock);
+  // In this order: one that is finished meanwhile is found.
+  const auto progress = store.progress(entry.id);
+  auto preview = store.find_for_approval(entry.id);
+  if (!preview) return {std::nullopt, preview.error().sentence};
+  if (*preview || entry.state != approve::State::pending) return {*std::move(preview), ""};
+  switch (progress.state) {
+    case State::being_made:
+      return {std::nullopt, "being made"};
+    case State::cut_off:
+      return {std::nullopt, "the preview was not finished; make one: sandbox-queue preview " + entry.id};
+    case State::impossible:
+      return {std::nullopt, "cannot preview: " + progress.why};
+    case State::none:
+      return {};
+  }
+  return {};
+}
+
+Result<int> make_preview(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock) {
+  // What we were handed must not be handed on to what is tried out.
+  sys::Fd handed(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const sys::Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (handed.get() < 0 || nothing.get() < 0 || ::dup2(nothing.get(), STDIN_FILENO) < 0) {
+    return fail(Fault::unavailable, "cannot take over the preview: {}", sys::errno_text(errno));
+  }
+  const sandbox::preview::Store store(TRY(state_directory(global)), clock);
+  sandbox::preview::Making making = TRY(store.adopt_making(entry.id, std::move(handed)));
+  auto guard = guard_of(global, entry, clock);
+  if (!guard) {
+    making.failed(guard.error().sentence);
+    return tl::make_unexpected(guard.error());
+  }
+  guard->make_preview(entry, std::move(making));
+  return exit_code::done;
 }
 
 bool may_look(const GlobalOptions& global, const PresenceOptions& presence) {
@@ -192,19 +230,40 @@ Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& opt
   guard::Guard guard = TRY(guard_of(global, entry, clock));
   const auto preview = preview_for(global, entry, clock);
   if (is_terminal(STDIN_FILENO) && !global.quiet) {
-    std::cerr << describe(entry, drift_of(guard, entry), clock.now(), preview) << '\n';
+    std::cerr << describe(entry, drift_of(guard, entry), clock.now(), preview, Length::question) << '\n';
   }
-  if (options.commit) CHECK_OK(may_commit(entry, preview));
-  const approve::Vote vote = TRY(vote_on(global, options, entry, clock.now()));
+  if (options.commit) CHECK_OK(may_commit(entry, options, preview.made));
+  approve::Vote vote = TRY(vote_on(global, options, entry, clock.now()));
+  if (options.commit) {
+    vote.commit = preview.made->id;
+    return say_committed(global, TRY(guard.approve_and_commit(entry.id, vote)));
+  }
   const approve::Entry approved = TRY(guard.approve(entry.id, vote));
   return redeem(global, options, guard, approved);
 }
+
+namespace {
+
+/// One that is being made is waited for.
+std::optional<sandbox::preview::Preview> made_for(const GlobalOptions& global, const approve::Entry& entry,
+                                                  const Clock& clock) {
+  constexpr auto pause = std::chrono::milliseconds(50);
+  const auto directory = state_directory(global);
+  if (!directory) return std::nullopt;
+  const sandbox::preview::Store store(*directory, clock);
+  while (store.progress(entry.id).state == sandbox::preview::Progress::State::being_made) {
+    std::this_thread::sleep_for(pause);
+  }
+  return preview_for(global, entry, clock).made;
+}
+
+}  // namespace
 
 Result<int> preview_entry(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock) {
   if (entry.state != approve::State::pending) {
     return fail(Fault::conflict, "Command is already {}", approve::name_of(entry.state));
   }
-  auto preview = preview_for(global, entry, clock);
+  auto preview = made_for(global, entry, clock);
   if (!preview) {
     guard::Guard guard = TRY(guard_of(global, entry, clock));
     const StopOnSignal stop;

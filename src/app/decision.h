@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/command_line.h"
+#include "app/entry_text.h"
 #include "app/presence.h"
 #include "approve/queue.h"
 #include "base/clock.h"
@@ -39,9 +40,10 @@ Result<int> approve_entry(const GlobalOptions& global, const ApproveOptions& opt
 Result<int> reject_entry(const GlobalOptions& global, const approve::Entry& entry, const std::string& by,
                          const std::string& reason, const Clock& clock);
 
-/// The preview that an entry carries, if any.
-std::optional<sandbox::preview::Preview> preview_for(const GlobalOptions& global, const approve::Entry& entry,
-                                                     const Clock& clock);
+/// The preview that an entry carries, or what there is to say instead.
+EntryPreview preview_for(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock);
+/// Makes it as the process that was started for that; standard input is what it was handed.
+Result<int> make_preview(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock);
 /// Tries out what waits, where nothing of it stays, and shows what it did; the entry keeps it.
 Result<int> preview_entry(const GlobalOptions& global, const approve::Entry& entry, const Clock& clock);
 /// Whether the caller may see what only an approver is to see: a person at a terminal, or the approver's token. Seeing

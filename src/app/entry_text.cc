@@ -134,6 +134,30 @@ void add_plan(Page& page, const Json& plan) {
   page.row("Plan", "sha256 " + word(at(plan, "digest")));
 }
 
+/// Deletions come first, so what is left out is what was added. That something is, is said.
+std::string start_of(const std::string& text, const std::string& id) {
+  constexpr std::size_t most_lines = 100;
+  std::size_t end = 0;
+  for (std::size_t lines = 0; lines < most_lines; ++lines) {
+    const std::size_t next = text.find('\n', end);
+    if (next == std::string::npos) return text;
+    end = next + 1;
+  }
+  const auto more = std::count(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), '\n');
+  if (more == 0) return text;
+  return fmt::format("{}… {} MORE LINES OF THE PREVIEW ARE NOT SHOWN HERE; all of it: sandbox-queue show {}",
+                     text.substr(0, end), more, id);
+}
+
+/// What a commit keeps for its asker is shown to its asker.
+Json without_output(Json result) {
+  if (result.is_object()) {
+    result.erase("stdout");
+    result.erase("stderr");
+  }
+  return result;
+}
+
 void add_answers(Page& page, const approve::Entry& entry) {
   if (entry.approved_at) {
     page.row("Approved",
@@ -148,7 +172,7 @@ void add_answers(Page& page, const approve::Entry& entry) {
              fmt::format("{} by {}", to_rfc3339(*entry.rejected_at), visible(entry.rejected_by, Lines::escape)));
   }
   if (!entry.reason.empty()) page.row("Reason", visible(entry.reason, Lines::escape));
-  if (!entry.result.is_null()) page.row("Result", word(entry.result));
+  if (!entry.result.is_null()) page.row("Result", word(without_output(entry.result)));
 }
 
 }  // namespace
@@ -179,7 +203,7 @@ std::string asker_of(const approve::Entry& entry) {
 }
 
 std::string describe(const approve::Entry& entry, const std::vector<std::string>& drift, Time now,
-                     const std::optional<sandbox::preview::Preview>& preview) {
+                     const EntryPreview& preview, Length length) {
   Page page;
   const approve::Asker& asker = entry.request.asker;
   page.line(fmt::format("{}  {}  {}", entry.id, approve::name_of(entry.state), name_of(entry.request.risk)));
@@ -199,9 +223,12 @@ std::string describe(const approve::Entry& entry, const std::vector<std::string>
   std::vector<std::string> changes;
   for (const std::string& change : drift) changes.push_back(visible(change, Lines::escape));
   page.rows("CHANGED SINCE", changes);
-  if (preview) {
+  if (preview.made) {
     page.line("Preview (approve --commit applies exactly this, without running it again):");
-    page.indented(sandbox::preview::text_of(*preview, sandbox::preview::Detail::diffs));
+    const std::string text = sandbox::preview::text_of(*preview.made, sandbox::preview::Detail::diffs);
+    page.indented(length == Length::whole ? text : start_of(text, entry.id));
+  } else if (!preview.instead.empty()) {
+    page.row("Preview", visible(preview.instead, Lines::escape));
   }
   return page.take();
 }

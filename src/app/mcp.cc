@@ -10,6 +10,7 @@
 
 #include "app/alarm.h"
 #include "app/asker.h"
+#include "app/preview_maker.h"
 #include "app/streams.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -116,6 +117,7 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
   place.alarm = [](const config::Sources& sources, std::vector<audit::KnownSecret> secrets) {
     return alarm_for(sources, std::move(secrets));
   };
+  place.make_preview = preview_maker(place.sources.state_dir);
   const serve::Premises premises(std::move(place), clock);
   serve::mcp::RequestStates states(TRY(random_bytes(32)), clock);
 

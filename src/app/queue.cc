@@ -26,6 +26,7 @@ struct Options {
   std::string reason;
   std::string timeout;
   std::string older_than;
+  bool background = false;
   ApproveOptions approve;
 };
 
@@ -113,12 +114,15 @@ Result<int> show(const GlobalOptions& global, const Options& options) {
     Json object = approve::to_json(entry);
     object["changed_since"] = drift;
     const auto detail = looks ? sandbox::preview::Detail::diffs : sandbox::preview::Detail::names;
-    object["preview"] = preview ? sandbox::preview::summary_json(*preview, detail) : Json();
+    object["preview"] = preview.made ? sandbox::preview::summary_json(*preview.made, detail) : Json();
+    // Whoever only asked is told nothing of how it goes.
+    const Json instead = preview.instead.empty() ? Json() : Json(visible(preview.instead, Lines::escape));
+    object["preview_state"] = !looks ? Json() : preview.made ? Json("made") : instead;
     std::cout << to_json_text(object) << '\n';
   } else {
-    std::cout << describe(entry, drift, clock.now(), looks ? preview : std::nullopt);
-    if (preview && !looks) {
-      std::cout << "Preview      " << preview->id << " (shown at a terminal, or with the approver's token)\n";
+    std::cout << describe(entry, drift, clock.now(), looks ? preview : EntryPreview());
+    if (preview.made && !looks) {
+      std::cout << "Preview      " << preview.made->id << " (shown at a terminal, or with the approver's token)\n";
     }
   }
   return exit_code::done;
@@ -126,6 +130,10 @@ Result<int> show(const GlobalOptions& global, const Options& options) {
 
 Result<int> preview(const GlobalOptions& global, const Options& options) {
   const SystemClock clock;
+  if (options.background) {
+    approve::Queue queue = TRY(open_queue(global, clock));
+    return make_preview(global, TRY(queue.find(options.id)), clock);
+  }
   if (!may_look(global, options.approve.presence)) {
     return fail(Fault::denied, "what it would do is for its approver: ask at a terminal, or give the approver's token");
   }
@@ -250,6 +258,8 @@ void define_queue(CommandLine& line) {
   line.does(show_verb, [&line, options] { return finish(show(line.global(), *options)); });
   const Verb preview_verb = with_id(
       CommandLine::part(verb, "preview", "Try it out where nothing of it stays, and show the real changes"), options);
+  preview_verb.add_flag("--background", options->background,
+                        "Set in the process that Cordon starts for what it queues; shows nothing");
   add_presence_options(preview_verb, options->approve.presence);
   preview_verb.example("sandbox-queue preview cmd_k3m9x2a7bq4d");
   line.does(preview_verb, [&line, options] { return finish(preview(line.global(), *options)); });

@@ -7,6 +7,7 @@
 
 #include "app/alarm.h"
 #include "app/asker.h"
+#include "app/preview_maker.h"
 #include "app/streams.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -104,6 +105,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   serve::ServiceOptions service_options;
   service_options.sources = TRY(sources_of(global, "/"));
   service_options.alarm = alarm_for;
+  service_options.make_preview = preview_maker(service_options.sources.state_dir);
   if (!options.idle.empty()) {
     service_options.idle = std::chrono::milliseconds(TRY(milliseconds_of(options.idle, "--idle")));
   }

@@ -77,6 +77,8 @@ class Watch {
     const auto found =
         std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == chosen_; });
     if (found == entries_.end() && !details_.empty()) close_details();
+    // What was being made when it was opened may be there now.
+    if (found != entries_.end() && !details_.empty() && unfinished_) show_details(*found);
     if (found == entries_.end()) chosen_ = entries_.empty() ? "" : entries_[std::min(index_, entries_.size() - 1)].id;
     const auto now =
         std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == chosen_; });
@@ -221,14 +223,19 @@ class Watch {
 
   void open_details() {
     if (index_ >= entries_.size()) return;
-    const approve::Entry& entry = entries_[index_];
+    show_details(entries_[index_]);
+    scroll_ = 0;
+  }
+
+  void show_details(const approve::Entry& entry) {
     std::vector<std::string> drift;
     if (entry.state == approve::State::pending || entry.state == approve::State::approved) {
       auto guard = guard_of(global_, entry, clock_);
       drift = guard ? drift_of(*guard, entry) : std::vector{"it would not run now: " + guard.error().sentence};
     }
-    details_ = describe(entry, drift, clock_.now(), preview_for(global_, entry, clock_));
-    scroll_ = 0;
+    const EntryPreview preview = preview_for(global_, entry, clock_);
+    unfinished_ = !preview.made && preview.instead == "being made";
+    details_ = describe(entry, drift, clock_.now(), preview);
   }
 
   void close_details() {
@@ -260,6 +267,7 @@ class Watch {
   std::string chosen_;
   bool all_ = false;
   std::string details_;
+  bool unfinished_ = false;  // its preview is being made
   std::size_t scroll_ = 0;
   std::string message_;
 };

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "sys/file.h"
+#include "sys/liveness.h"
 
 namespace cordon::approve {
 
@@ -214,16 +215,24 @@ Result<Entry> Queue::approve(std::string_view id, const Vote& vote) {
   }
   CHECK_OK(may_approve(*pending, vote));
   CHECK_OK(may_last(vote));
+  // What is committed is spent by being approved: an asker that waits for it must not find anything to run.
+  const bool commits = !vote.commit.empty();
+  const Json result = commits ? Json{{"committing", vote.commit}, {"committer", sys::own_liveness()}} : Json();
   Statement update =
-      TRY(database_.prepare("UPDATE entries SET state = 'approved', approved_at = ?, approved_by = ?, notes = ?, "
-                            "uses_left = ?, expires_at = ? "
+      TRY(database_.prepare("UPDATE entries SET state = ?, approved_at = ?, approved_by = ?, notes = ?, "
+                            "uses_left = ?, result = ?, expires_at = ? "
                             "WHERE id = ? AND state = 'pending'"));
   const Time now = clock_->now();
-  update.bind(to_number(now)).bind(vote.by).bind(vote.notes).bind(vote.uses);
+  update.bind(name_of(commits ? State::executed : State::approved));
+  update.bind(to_number(now)).bind(vote.by).bind(vote.notes).bind(commits ? 0 : vote.uses).bind(dump(result));
   CHECK_OK(update.bind(to_number(now + vote.lasts.value_or(limits_.approval_expiry))).bind(id).run());
   Entry entry = TRY(find(id));
   CHECK_OK(transaction.commit());
   return entry;
+}
+
+bool is_committing(const Entry& entry) {
+  return entry.state == State::executed && entry.result.is_object() && entry.result.contains("committing");
 }
 
 Result<Entry> Queue::reject(std::string_view id, std::string_view by, std::string_view reason) {

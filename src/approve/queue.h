@@ -66,7 +66,12 @@ struct Vote {
   bool from_agent = false;
   std::int64_t uses = 1;          // wider grants: n times …
   std::optional<Duration> lasts;  // … until
+  /// The changes of this preview are to be applied by who votes; nothing is left for anybody to run.
+  std::string commit;
 };
+
+/// Whether its approver is applying a preview in place of a run, and has not said yet how that ended.
+bool is_committing(const Entry& entry);
 
 struct QueueLimits {
   std::int64_t pending = 1000;

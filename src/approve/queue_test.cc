@@ -46,6 +46,22 @@ TEST_F(QueueTest, AnApprovalIsRedeemedOnce) {
   EXPECT_EQ(queue.redeem(id, sha256("rm -rf x"), me(), "x changed").error().sentence, "Command is already executed");
 }
 
+TEST_F(QueueTest, WhatItsApproverCommitsIsLeftForNobodyToRun) {
+  Queue queue = open();
+  const std::string id = queue.submit(request("rm -rf x"))->entry.id;
+  Vote vote = yes();
+  vote.commit = "prv_0";
+  const auto approved = queue.approve(id, vote);
+  ASSERT_TRUE(approved) << approved.error().sentence;
+  EXPECT_EQ(approved->state, State::executed);
+  EXPECT_TRUE(is_committing(*approved));
+  EXPECT_FALSE(queue.redeem(id, sha256("rm -rf x"), me(), ""));
+  EXPECT_FALSE(*queue.approved_for(sha256("rm -rf x"), me()));
+  ASSERT_TRUE(queue.conclude(id, {{"committed", "prv_0"}}, false));
+  EXPECT_EQ(queue.find(id)->state, State::failed);
+  EXPECT_FALSE(is_committing(*queue.find(id)));
+}
+
 TEST_F(QueueTest, AWiderGrantIsRedeemedAsOftenAsItSays) {
   Queue queue = open();
   const std::string id = queue.submit(request("make"))->entry.id;

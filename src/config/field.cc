@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 3> accesses = {"none", "ro", "rw"};
 constexpr std::array<std::string_view, 5> backends = {"auto", "native", "docker", "gvisor", "runc"};
 constexpr std::array<std::string_view, 4> profiles = {"minimal", "messaging", "coding", "full"};
 constexpr std::array<std::string_view, 2> audit_choices = {"stop", "continue"};
+constexpr std::array<std::string_view, 2> preview_choices = {"off", "auto"};
 
 constexpr std::array<std::string_view, 6> alert_names = {"approval_wanted",        "blocked",    "disallowed",
                                                          "exfiltration_suspected", "queue_full", "audit_trouble"};
@@ -164,6 +165,10 @@ std::vector<Field> policy_fields() {
       scalar<AT(settings.approval.queue_limit)>(
           "policy.queueLimit", For::all, Form::count,
           {.section = "Approval Settings", .label = "Queue limit", .least = 1, .most = 100'000}),
+      // Off is the tight side: a preview runs what nobody approved yet. Whoever approves can still ask for one.
+      scalar<AT(settings.approval.preview)>(
+          "policy.preview", For::all, Form::choice,
+          {.section = "Approval Settings", .label = "Preview", .choices = preview_choices}),
       scalar<AT(settings.on_audit_failure)>(
           "policy.onAuditFailure", For::all, Form::choice,
           {.section = "Approval Settings", .label = "On audit failure", .choices = audit_choices}),
@@ -216,6 +221,12 @@ std::vector<Field> limit_fields() {
                                                   limit("Disk", 64 * kibi, 64 * tebi)),
       scalar<AT(agent.sandbox.limits.output_bytes)>("sandbox.limits.output", For::agent, Form::size,
                                                     limit("Output", 0, tebi)),
+      scalar<AT(agent.sandbox.network_limits.connections)>("sandbox.network.limits.connections", For::agent,
+                                                           Form::count, limit("Connections", 1, 65'536)),
+      scalar<AT(agent.sandbox.network_limits.bytes)>("sandbox.network.limits.bytes", For::agent, Form::size,
+                                                     limit("Network bytes", 1, 64 * tebi)),
+      scalar<AT(agent.sandbox.network_limits.time_ms)>("sandbox.network.limits.timeMs", For::agent, Form::duration,
+                                                       limit("Connection time", 1, 30 * day)),
   };
 }
 

@@ -81,7 +81,9 @@ TEST(Load, EveryKindOfLooseningInAnUntrustedFileIsDroppedAndListed) {
              "# Security Level\nLevel: full\n# Allowed Commands\n- rm\n# Approval Settings\nAudit retention: 1 day\n"
              "Approval expiry: 1 h\nQueue limit: 2000\nOn audit failure: continue\n# Network\n- a.example\n"
              "# Filesystem\n- " +
-                 room.path("data") + ": ro\n- src: rw\n# Limits\nTime: 2 min\nMemory: 2 GiB\n");
+                 room.path("data") +
+                 ": ro\n- src: rw\n# Limits\nTime: 2 min\nMemory: 2 GiB\nConnections: 2000\n"
+                 "Network bytes: 1 TiB\nConnection time: 1 day\n");
   room.write(".cordon/config.json5", R"({agents: {defaults: {sandbox: {mode: 'off', scope: 'shared', binds: [')" +
                                          room.path("data") +
                                          R"(:/data:ro'], backend: 'docker', network: {allow: ['b.example']},
@@ -90,7 +92,8 @@ TEST(Load, EveryKindOfLooseningInAnUntrustedFileIsDroppedAndListed) {
   const Loaded made = loaded(room);
   EXPECT_THAT(said(made.settings), ElementsAre("policy.filesystem = " + room.workspace() + "/src: rw  SANDBOX.md:14"))
       << "rw inside the workspace is what it has anyway";
-  EXPECT_EQ(made.ignored.size(), 21U);
+  EXPECT_EQ(made.ignored.size(), 24U);
+  EXPECT_THAT(ignored(made), Contains("SANDBOX.md:18 agents.defaults.sandbox.network.limits.connections=2000"));
   EXPECT_THAT(ignored(made), Contains("SANDBOX.md:2 policy.level=full"));
   EXPECT_THAT(ignored(made), Contains("SANDBOX.md:6 policy.auditRetention=1d"));
   EXPECT_THAT(ignored(made), Contains(".cordon/config.json5:1 agents.defaults.sandbox.mode=off"));
@@ -107,7 +110,7 @@ TEST(Load, EveryKindOfTighteningInAnUntrustedFileCounts) {
       "# Security Level\nLevel: deny\n# Approval Settings\nDry-run by default: true\nAudit retention: 1000 days\n"
       "# Disallowed Commands\n- nc\n# Filesystem\n- secret: none\n- docs: ro\n# Limits\nTime: 5s\n");
   room.write(".cordon/config.json5", R"({agents: {defaults: {sandbox: {mode: 'all', workspace: 'ro',
-    network: {allow: ['b.example', 'c.example']}}}}, tools: {profile: 'minimal', deny: ['exec']}})");
+    network: {allow: ['b.example', 'c.example'], limits: {connections: 2, bytes: 1024, timeMs: 5}}}}}, policy: {preview: 'off'}, tools: {profile: 'minimal', deny: ['exec']}})");
   const Loaded made = loaded(room);
   const Settings& settings = made.settings;
   EXPECT_EQ(settings.level.value, SecurityLevel::deny);
@@ -116,12 +119,25 @@ TEST(Load, EveryKindOfTighteningInAnUntrustedFileCounts) {
   EXPECT_EQ(settings.defaults.sandbox.workspace.value, PathAccess::ro);
   ASSERT_EQ(settings.defaults.sandbox.network.size(), 1U) << "of the listed hosts only those that were open before";
   EXPECT_EQ(settings.defaults.sandbox.network[0].host, "b.example");
+  EXPECT_EQ(settings.defaults.sandbox.network_limits.connections.value, 2);
+  EXPECT_EQ(settings.defaults.sandbox.network_limits.bytes.value, 1024);
+  EXPECT_EQ(settings.defaults.sandbox.network_limits.time_ms.value, 5);
+  EXPECT_EQ(settings.approval.preview.value, QueuePreview::off);
   EXPECT_EQ(settings.filesystem.size(), 2U);
   EXPECT_EQ(settings.agent("ops").sandbox.limits.time_ms.value, 5000) << "also for an agent with its own limit";
   EXPECT_EQ(settings.agent("ops").tools.profile.value, ToolProfile::minimal);
   EXPECT_THAT(effective_tools(settings, "ops"), ElementsAre("web_search"));
   EXPECT_THAT(effective_tools(settings, "main"), IsEmpty()) << "web_search is in minimal, but was not in coding";
   EXPECT_THAT(ignored(made), ElementsAre(".cordon/config.json5:2 agents.defaults.sandbox.network.allow=c.example"));
+}
+
+TEST(Load, AFileOfTheWorkspaceTurnsPreviewsOffButNotOnAgain) {
+  Room room;
+  room.write_user_file("{policy: {preview: 'off'}}");
+  room.write("SANDBOX.md", "# Approval Settings\nPreview: auto\n");
+  const Loaded made = loaded(room);
+  EXPECT_EQ(made.settings.approval.preview.value, QueuePreview::off);
+  EXPECT_THAT(ignored(made), ElementsAre("SANDBOX.md:2 policy.preview=auto"));
 }
 
 TEST(Load, ATrustedFileCountsInFull) {

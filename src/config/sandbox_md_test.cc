@@ -91,15 +91,18 @@ TEST(SandboxMd, FindsSectionsAtAnyHeadingLevelAndStyle) {
 TEST(SandboxMd, ReadsQuantitiesAsPeopleWriteThem) {
   const Read made = read(
       "# Limits\nTime: 10 min\nMemory: 1 GiB\nProcesses: 1,000\nOutput: 64k\nDisk: 1.5g\nCPU: 0.5\n"
-      "# Approval Settings\nAudit retention: 30 days\nApproval expiry: 15 minutes\nqueue limit: 10\n"
+      "Connections: 8\nNetwork bytes: 1 MiB\nConnection time: 2 min\n"
+      "# Approval Settings\nPreview: off\nAudit retention: 30 days\nApproval expiry: 15 minutes\nqueue limit: 10\n"
       "AUTO-APPROVE SAFE: no\nOn audit failure: continue\n");
   EXPECT_EQ(made.error, "");
   EXPECT_THAT(
       made.said,
       ElementsAre("2 sandbox.limits.timeMs = 10m", "3 sandbox.limits.memory = 1 GiB", "4 sandbox.limits.pids = 1000",
                   "5 sandbox.limits.output = 64 KiB", "6 sandbox.limits.disk = 1536 MiB", "7 sandbox.limits.cpus = 0.5",
-                  "9 policy.auditRetention = 30d", "10 policy.approvalExpiry = 15m", "11 policy.queueLimit = 10",
-                  "12 policy.autoApproveSafe = false", "13 policy.onAuditFailure = continue"));
+                  "8 sandbox.network.limits.connections = 8", "9 sandbox.network.limits.bytes = 1 MiB",
+                  "10 sandbox.network.limits.timeMs = 2m", "12 policy.preview = off", "13 policy.auditRetention = 30d",
+                  "14 policy.approvalExpiry = 15m", "15 policy.queueLimit = 10", "16 policy.autoApproveSafe = false",
+                  "17 policy.onAuditFailure = continue"));
 }
 
 TEST(SandboxMd, ReadsNetworkAndFilesystem) {

@@ -44,6 +44,19 @@ Json sentences(const std::vector<std::string>& list) {
   return json;
 }
 
+/// As text, and no more of it than a queue should hold.
+std::string shown_start(const std::string& output) {
+  constexpr std::size_t most = 16UL * 1024;
+  std::string text = output.substr(0, most);
+  // Not in the middle of a letter.
+  while (output.size() > most && !text.empty() && (static_cast<unsigned char>(output[text.size()]) & 0xc0U) == 0x80U) {
+    text.pop_back();
+  }
+  if (!is_utf8(text)) text = visible(text, Lines::keep);
+  if (output.size() > most) text += fmt::format("\n… ({} bytes in all)\n", output.size());
+  return text;
+}
+
 Result<plan::Plan> plan_of(const preview::Preview& kept, const Request& request) {
   plan::Plan plan;
   plan.request = request;
@@ -94,20 +107,77 @@ Result<Committed> Guard::commit(std::string_view id, const Asking& asking, std::
       committed.report = preview::CommitReport{.conflicts = std::move(conflicts)};
       return committed;
     }
+    Asking with_preview = asking;
+    with_preview.preview = kept.id;
     if (execution.judgement.verdict.action == Action::ask &&
-        !TRY(state_->ask(request, *plan, asking, execution, std::move(stop)))) {
-      const bool waits = std::holds_alternative<Waiting>(execution.report.outcome);
-      if (waits && !TRY(store.find_for_approval(execution.approval))) CHECK_OK(store.attach(id, execution.approval));
+        !TRY(state_->ask(request, *plan, with_preview, execution, std::move(stop)))) {
+      // The same request waited already; if it has no preview, this is it.
+      const bool without = execution.merged &&
+                           store.progress(execution.approval).state != preview::Progress::State::being_made &&
+                           !TRY(store.find_for_approval(execution.approval));
+      if (without) CHECK_OK(store.attach(id, execution.approval));
       return committed;
     }
   }
+  if (half_done) execution.approval = store.approval_of(kept.id);
   const auto done = state_->commit(*plan, kept, committed);
-  if (!execution.approval.empty()) {
-    const Json result = {{"committed", kept.id}, {"status", committed.done() ? "committed" : "failed"}};
-    static_cast<void>((*TRY(queue())).conclude(execution.approval, result, committed.done()));
-  }
+  state_->conclude_commit(execution.approval, kept, committed, done);
   if (!done) return tl::make_unexpected(done.error());
   return committed;
+}
+
+Result<Committed> Guard::approve_and_commit(std::string_view id, const approve::Vote& vote) {
+  const approve::Entry entry = TRY((*TRY(queue())).find(id));
+  const preview::Store store = previews();
+  auto found = TRY(store.find_for_approval(entry.id));
+  if (!found || found->id != vote.commit) {
+    return fail(Fault::conflict, "{} does not carry the preview {} (any more)", entry.id, vote.commit);
+  }
+  const preview::Preview kept = *std::move(found);
+  const Request request = TRY(plan::request_of(entry.request.plan));
+  if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was asked for by another user", entry.id);
+  Committed committed{.id = kept.id};
+  Execution& execution = committed.execution;
+  execution.judgement = state_->judge(request);
+  execution.approval = entry.id;
+  if (const auto refused = state_->refusal(request, execution.judgement)) {
+    return fail(Fault::denied, "{} would be refused now: {}", entry.id, refused->reason);
+  }
+  const plan::Plan plan = TRY(state_->freeze(request, execution.judgement, State::Entering::only_looking));
+  if (plan.digest() != entry.request.digest) {
+    return fail(Fault::conflict, "{} would not run as it was asked: something changed since; see: sandbox-queue show",
+                entry.id);
+  }
+  auto conflicts = TRY(preview::conflicts_of(kept));
+  if (!conflicts.empty()) {
+    committed.report = preview::CommitReport{.conflicts = std::move(conflicts)};
+    return committed;
+  }
+  const approve::Entry approved = TRY(state_->approve(entry.id, vote));
+  Result<void> done = state_->record_entry(RecordKind::approval_consumed, approved, "redeemed", {{"commit", kept.id}});
+  if (done) done = state_->commit(plan, kept, committed);
+  state_->conclude_commit(entry.id, kept, committed, done);
+  if (!done) return tl::make_unexpected(done.error());
+  return committed;
+}
+
+void Guard::State::conclude_commit(const std::string& approval, const preview::Preview& kept,
+                                   const Committed& committed, const Result<void>& done) {
+  if (approval.empty()) return;
+  Json result = {{"committed", kept.id}, {"status", committed.done() ? "committed" : "failed"}};
+  if (!done) result["error"] = done.error().sentence.substr(0, 1000);
+  if (done && !committed.done()) result["error"] = sentence_of(committed);
+  if (committed.done()) {
+    // For who asked: by approving, what it wrote is theirs.
+    result["applied"] = committed.report->applied;
+    result["exit_code"] = kept.result.contains("exit_code") ? kept.result["exit_code"] : Json(0);
+    result["stdout"] = shown_start(kept.out);
+    result["stderr"] = shown_start(kept.err);
+  }
+  if (const auto waiting_line = queue()) {
+    static_cast<void>((*waiting_line)->conclude(approval, result, committed.done()));
+  }
+  if (!committed.done()) previews().let_go(approval);
 }
 
 Result<Discarded> Guard::discard(std::string_view id) {
@@ -121,6 +191,8 @@ Result<Discarded> Guard::discard(std::string_view id) {
     State::Change change = TRY(state_->intend_change(plan, execution, commit_detail(kept, "roll_back")));
     const auto undone = preview::roll_back(std::move(change.clearance), store, kept);
     change.line.status = undone ? "rolled back" : "broken";
+    state_->conclude_commit(store.approval_of(kept.id), kept, {},
+                            fail(Fault::conflict, "its commit was cut off and then undone"));
     static_cast<void>((*state_->log())->conclude(std::move(change.line)));
     discarded.rolled_back = TRY(undone);
   }

@@ -96,7 +96,12 @@ Json to_json(const Execution& execution, const Output& output) {
     object["approval_instructions"] = "Run: sandbox-queue approve " + waiting->id;
     object["expires_at"] = to_rfc3339(waiting->expires);
   }
-  if (!execution.ran()) object["isolation"] = nullptr;
+  if (!execution.ran() || execution.committed) object["isolation"] = nullptr;
+  if (execution.committed) {
+    object["committed"] = execution.committed->preview;
+    object["applied"] = execution.committed->applied;
+    object["message"] = "Its approver applied exactly what it did in a preview; it was not run again";
+  }
   object["grants"] = object["safety"]["grants"];
   object["needs"] = object["safety"]["needs"];
   object["violations"] = violations_json(report.violations);

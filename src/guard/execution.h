@@ -12,12 +12,26 @@
 
 namespace cordon::guard {
 
+/// What the run wrote, where the caller kept it.
+struct Output {
+  std::string out;
+  std::string err;
+};
+
+/// The approver applied the request's preview in place of a run.
+struct CommittedRun {
+  std::string preview;
+  std::size_t applied = 0;
+  Output output;  // as it was in the preview, the beginning of it
+};
+
 struct Execution {
   Judgement judgement;
   RunReport report;
   std::string approval;  // queue id, when one was made or spent
   bool merged = false;   // an identical request was waiting already
   bool unrecorded = false;
+  std::optional<CommittedRun> committed;
   std::vector<std::string> alerts;  // what must be said loudly beside the result
 
   bool ran() const;
@@ -32,12 +46,6 @@ struct CodeExecution {
 Json to_json(const CodeExecution& execution);
 /// The code's own, or one of those below; 1 for a request that makes no sense.
 int exit_code_of(const CodeExecution& execution);
-
-/// What the run wrote, where the caller kept it.
-struct Output {
-  std::string out;
-  std::string err;
-};
 
 /// The exec object of the interfaces page.
 Json to_json(const Execution& execution, const Output& output);

@@ -87,7 +87,13 @@ Judgement Guard::judge(const Request& request) const { return state_->judge(requ
 Execution Guard::execute(const Request& request, const Asking& asking, sandbox::Io& io, std::stop_token stop) {
   Execution execution{.judgement = state_->judge(request)};
   plan::Plan plan;
-  if (!state_->clear(request, asking, plan, execution, stop)) return execution;
+  if (!state_->clear(request, asking, plan, execution, stop)) {
+    if (execution.committed) {
+      io.output(sandbox::Stream::out, execution.committed->output.out);
+      io.output(sandbox::Stream::err, execution.committed->output.err);
+    }
+    return execution;
+  }
   state_->run(plan, execution, State::plain_deed(io, stop));
   return execution;
 }

@@ -45,7 +45,13 @@ struct Asking {
   std::function<Result<std::optional<approve::Vote>>(const approve::Entry&)> on_the_spot;
   /// Told once when a request starts to wait.
   std::function<void(const approve::Entry&)> waiting;
+  /// A kept preview that is to be committed: the entry carries it, and no other is made.
+  std::string preview;
 };
+
+/// Starts a process that makes the preview of a queue entry and outlives us, and hands it what it holds on to while it
+/// does. Never blocks; an error is what the approver is told.
+using PreviewMaker = std::function<Result<void>(const std::string& approval, const sandbox::preview::Making& making)>;
 
 /// What a process that answers many requests keeps open between them.
 struct Kept {
@@ -66,6 +72,7 @@ struct CodeStreams {
 struct GuardOptions {
   config::Sources sources;
   Alarm alarm;
+  PreviewMaker make_preview;  // without it, what waits carries a preview only if somebody asks for one
   std::vector<audit::KnownSecret> secrets;
   /// For tests: another backend in place of the native one.
   std::shared_ptr<sandbox::Sandbox> sandbox;
@@ -97,10 +104,16 @@ class Guard {
   Previewed preview(const Request& request, const PreviewOptions& options, std::stop_token stop);
   /// The same for a request that waits, so that its approver sees the changes; kept with the entry.
   Result<Previewed> preview(const approve::Entry& entry, std::stop_token stop);
+  /// The same, made because it waits and before anybody looked: with tight limits, nothing that only an approval opens,
+  /// and no longer than it waits. What becomes of it is told by the store.
+  void make_preview(const approve::Entry& entry, sandbox::preview::Making making);
 
   /// Does for real what a kept preview did, after the approval that the command itself would need. A commit that was
   /// cut off is gone on with.
   Result<Committed> commit(std::string_view id, const Asking& asking, std::stop_token stop);
+  /// A person's answer that means: not a run, but exactly the changes of the preview that they looked at, which the
+  /// vote names. Where they cannot be applied any more nothing is approved.
+  Result<Committed> approve_and_commit(std::string_view id, const approve::Vote& vote);
   /// Drops a kept preview; a commit of it that was cut off is undone first.
   Result<Discarded> discard(std::string_view id);
   sandbox::preview::Store previews() const;

@@ -53,8 +53,12 @@ struct Guard::State {
   /// A new entry or the one that waits already; nothing: refused, and `execution` says why.
   Result<std::optional<approve::Entry>> submit(const Request& request, const plan::Plan& plan, Execution& execution);
   /// Gets a person's answer if one can be had now; `entry` is then as it stands. False: declined on the spot.
-  Result<bool> answer(const Request& request, approve::Entry& entry, const Asking& asking, Execution& execution,
+  Result<bool> answer(const plan::Plan& plan, approve::Entry& entry, const Asking& asking, Execution& execution,
                       const std::stop_token& stop);
+  /// What waits gets its preview, without anybody waiting for that.
+  void start_preview(const plan::Plan& plan, const approve::Entry& entry, const Asking& asking) const;
+  /// The entry's preview was, or is not going to be, applied in place of a run.
+  static void tell_commit(const approve::Entry& entry, Execution& execution);
   Result<bool> spend(const Request& request, plan::Plan& plan, const approve::Entry& entry, Execution& execution);
   /// Judges and freezes once more, then spends; what cannot be frozen any more is drifted.
   Result<bool> spend_frozen_again(const Request& request, plan::Plan& plan, const approve::Entry& entry,
@@ -85,7 +89,13 @@ struct Guard::State {
 
   /// Runs a plan as a preview and reads what it did; keeps it where that is asked for.
   void preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed, std::stop_token stop);
+  /// The same for a queue entry, by whoever holds its `making`.
+  void preview_for_queue(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed,
+                         sandbox::preview::Making& making, std::stop_token stop);
   Result<void> commit(const plan::Plan& plan, const sandbox::preview::Preview& preview, Committed& committed);
+  /// The entry says how its commit ended.
+  void conclude_commit(const std::string& approval, const sandbox::preview::Preview& preview,
+                       const Committed& committed, const Result<void>& done);
   /// A dry run may have asked before; now the request itself did.
   void note_earnest(const Execution& execution) const;
   sandbox::preview::Store previews() const { return {options.sources.state_dir, *clock}; }

@@ -34,6 +34,18 @@ bool is_about(const approve::Entry& entry, const Request& request) {
          asked.agent == asks.agent && asked.session == asks.session && asked.is_agent == asks.is_agent;
 }
 
+std::string text_in(const Json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
+}
+
+std::string committer_of(const approve::Entry& entry) { return text_in(entry.result, "committer"); }
+
+/// Whether the entry was answered by applying its preview, however that ended.
+bool is_commit(const approve::Entry& entry) {
+  const bool over = entry.state == approve::State::executed || entry.state == approve::State::failed;
+  return over && (approve::is_committing(entry) || !text_in(entry.result, "committed").empty());
+}
+
 /// Returns when the entry is no longer pending, when the time is over, or when the asker gives up.
 Result<approve::Entry> wait_for_answer(approve::Queue& queue, std::string_view id, const Clock& clock,
                                        Duration patience, const std::stop_token& stop) {
@@ -41,7 +53,10 @@ Result<approve::Entry> wait_for_answer(approve::Queue& queue, std::string_view i
   const Time until = clock.now() + patience;
   for (;;) {
     approve::Entry entry = TRY(queue.find(id));
-    if (entry.state != approve::State::pending || clock.now() >= until || stop.stop_requested()) return entry;
+    // Who commits it died on the way, and says no more.
+    const bool answered =
+        approve::is_committing(entry) ? !sys::is_alive(committer_of(entry)) : entry.state != approve::State::pending;
+    if (answered || clock.now() >= until || stop.stop_requested()) return entry;
     std::this_thread::sleep_for(pause);
   }
 }
@@ -67,8 +82,12 @@ Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const A
       refuse(request, execution, {"approval.other", fmt::format("{} is for another request", entry->id)});
       return false;
     }
-    if (entry->state != approve::State::pending) return spend(request, plan, *entry, execution);
     execution.approval = entry->id;
+    if (is_commit(*entry)) {
+      tell_commit(*entry, execution);
+      return false;
+    }
+    if (entry->state != approve::State::pending) return spend(request, plan, *entry, execution);
     execution.merged = true;
   } else if (const auto approved = TRY(waiting_line.approved_for(plan.digest(), asker_of(request)))) {
     return spend(request, plan, *approved, execution);
@@ -76,7 +95,7 @@ Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const A
     entry = TRY(submit(request, plan, execution));
     if (!entry) return false;
   }
-  const bool declined = !TRY(answer(request, *entry, asking, execution, stop));
+  const bool declined = !TRY(answer(plan, *entry, asking, execution, stop));
   if (declined) return false;
   switch (entry->state) {
     case approve::State::pending:
@@ -86,6 +105,10 @@ Result<bool> Guard::State::ask(const Request& request, plan::Plan& plan, const A
       return spend_frozen_again(request, plan, *entry, execution);
     default:
       CHECK_OK(record_expired());
+      if (is_commit(*entry)) {
+        tell_commit(*entry, execution);
+        return false;
+      }
       refuse(request, execution,
              {fmt::format("approval.{}", approve::name_of(entry->state)),
               entry->reason.empty() ? fmt::format("{} is {}", entry->id, approve::name_of(entry->state))
@@ -121,8 +144,9 @@ Result<std::optional<approve::Entry>> Guard::State::submit(const Request& reques
   return std::optional(std::move(submitted->entry));
 }
 
-Result<bool> Guard::State::answer(const Request& request, approve::Entry& entry, const Asking& asking,
+Result<bool> Guard::State::answer(const plan::Plan& plan, approve::Entry& entry, const Asking& asking,
                                   Execution& execution, const std::stop_token& stop) {
+  const Request& request = plan.request;
   approve::Queue& waiting_line = *TRY(queue());
   if (asking.on_the_spot) {
     auto vote = asking.on_the_spot(entry);
@@ -139,9 +163,11 @@ Result<bool> Guard::State::answer(const Request& request, approve::Entry& entry,
     // No proof that a person said yes: it stays in the queue for one who can give it. Or another answer came first.
     if (!approved) execution.alerts.push_back("not approved here: " + approved.error().sentence);
     entry = TRY(waiting_line.find(entry.id));
+    if (entry.state == approve::State::pending && !execution.merged) start_preview(plan, entry, asking);
     return true;
   }
   if (!execution.merged) {
+    start_preview(plan, entry, asking);
     alarm(Alert::Kind::approval_wanted, request, joined(reasons_of(execution.judgement)), entry.id);
   }
   if (!asking.wait) return true;
@@ -154,6 +180,33 @@ Result<bool> Guard::State::answer(const Request& request, approve::Entry& entry,
   // Looked at once more after giving up the wait: an approver who still saw us waiting leaves the run to us.
   entry = TRY(waiting_line.find(entry.id));
   return true;
+}
+
+void Guard::State::tell_commit(const approve::Entry& entry, Execution& execution) {
+  const Json& result = entry.result;
+  if (approve::is_committing(entry)) {
+    const std::string id = text_in(result, "committing");
+    execution.report.outcome = Broken{
+        {Fault::unavailable,
+         sys::is_alive(committer_of(entry))
+             ? fmt::format("{} is being committed by its approver", entry.id)
+             : fmt::format("the commit of {} was cut off; go on with it: cordon preview commit {}", entry.id, id)}};
+    return;
+  }
+  if (entry.state == approve::State::failed) {
+    const std::string why = text_in(result, "error");
+    execution.report.outcome =
+        Refused{"approval.failed",
+                fmt::format("its approver wanted to apply its preview, but {}", why.empty() ? "that failed" : why)};
+    return;
+  }
+  const auto number = [&](const char* key) {
+    return result.contains(key) && result[key].is_number_integer() ? result[key].get<std::int64_t>() : 0;
+  };
+  execution.report.outcome = Exited{static_cast<int>(number("exit_code"))};
+  execution.committed = CommittedRun{.preview = text_in(result, "committed"),
+                                     .applied = static_cast<std::size_t>(number("applied")),
+                                     .output = {text_in(result, "stdout"), text_in(result, "stderr")}};
 }
 
 Result<bool> Guard::State::spend(const Request& request, plan::Plan& plan, const approve::Entry& entry,
@@ -170,6 +223,7 @@ Result<bool> Guard::State::spend(const Request& request, plan::Plan& plan, const
   if (redeemed.error().fault == Fault::unavailable) return tl::make_unexpected(redeemed.error());
   const auto after = TRY(waiting_line.find(entry.id));
   if (after.state == approve::State::drifted && entry.state != approve::State::drifted) {
+    previews().let_go(entry.id);
     CHECK_OK(
         record_entry(RecordKind::approval_drifted, after, "drifted", {{"difference", difference.substr(0, 4096)}}));
   }
@@ -191,6 +245,7 @@ Result<bool> Guard::State::spend_frozen_again(const Request& request, plan::Plan
   const auto redeemed = waiting_line.redeem(entry.id, Digest(), asker_of(request), difference);
   const auto after = TRY(waiting_line.find(entry.id));
   if (!redeemed && after.state == approve::State::drifted && entry.state != approve::State::drifted) {
+    previews().let_go(entry.id);
     CHECK_OK(
         record_entry(RecordKind::approval_drifted, after, "drifted", {{"difference", difference.substr(0, 4096)}}));
   }
@@ -215,11 +270,12 @@ Result<approve::Entry> Guard::State::approve(std::string_view id, const approve:
   CHECK_OK(waiting_line.may_approve(entry, vote));
   CHECK_OK(waiting_line.may_last(vote));
   // Recorded first: an approval that is not in the log must not exist.
-  CHECK_OK(record_entry(RecordKind::approval_decided, entry, "approved",
-                        {{"by", vote.by},
-                         {"presence", approve::name_of(vote.presence)},
-                         {"notes", vote.notes.substr(0, 2048)},
-                         {"uses", vote.uses}}));
+  Json detail = {{"by", vote.by},
+                 {"presence", approve::name_of(vote.presence)},
+                 {"notes", vote.notes.substr(0, 2048)},
+                 {"uses", vote.uses}};
+  if (!vote.commit.empty()) detail["commit"] = vote.commit;
+  CHECK_OK(record_entry(RecordKind::approval_decided, entry, "approved", std::move(detail)));
   auto approved = waiting_line.approve(id, vote);
   if (!approved) {
     static_cast<void>(record_entry(RecordKind::approval_decided, entry, "superseded", {{"by", vote.by}}));
@@ -231,6 +287,7 @@ Result<approve::Entry> Guard::State::reject(std::string_view id, std::string_vie
   approve::Queue& waiting_line = *TRY(queue());
   CHECK_OK(record_expired());
   approve::Entry rejected = TRY(waiting_line.reject(id, by, reason));
+  previews().let_go(rejected.id);
   CHECK_OK(record_entry(RecordKind::approval_decided, rejected, "rejected",
                         {{"by", std::string(by)}, {"reason", std::string(reason.substr(0, 2048))}}));
   return rejected;

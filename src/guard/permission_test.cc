@@ -1,5 +1,7 @@
 // One test per way in which approvals of real systems have failed.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -11,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 class Approval : public GuardTest {};
@@ -39,6 +42,74 @@ TEST_F(Approval, RunsOnceWhenApproved) {
   for (const char* kind : {"approval.requested", "approval.decided", "approval.consumed", "intent", "outcome"}) {
     EXPECT_THAT(log, HasSubstr(fmt::format("\"kind\":\"{}\"", kind)));
   }
+}
+
+TEST_F(Approval, WhatWaitsIsTriedOutWithTightLimitsAndWithoutNetwork) {
+  room_.write_user_file(
+      "{agents: {defaults: {sandbox: {network: {allow: ['a.example']}, limits: {timeMs: 600000, "
+      "disk: '8 GiB', memory: '8 GiB'}}}}}");
+  std::optional<sandbox::preview::Making> handed;
+  Guard guard = open([&](const std::string& id, const sandbox::preview::Making& making) -> Result<void> {
+    handed = *Guard::open({.sources = room_.sources()}, clock_)
+                  ->previews()
+                  .adopt_making(id, sys::Fd(::dup(making.file().get())));
+    return {};
+  });
+  const std::string id = queued(guard, request("rm -rf build"));
+  ASSERT_TRUE(handed);
+  EXPECT_EQ(sandbox_->runs, 0);
+  guard.make_preview(entry(guard, id), *std::move(handed));
+  ASSERT_EQ(sandbox_->runs, 1);
+  const Profile& profile = sandbox_->last;
+  EXPECT_EQ(profile.network, Network::none);
+  EXPECT_TRUE(profile.network_rules.empty());
+  EXPECT_EQ(profile.workspace.access, WorkspaceAccess::overlay);
+  EXPECT_TRUE(profile.session.throwaway);
+  EXPECT_LE(profile.limits.wall_ms, 30'000U);
+  EXPECT_LE(profile.limits.disk_bytes, 256U << 20U);
+  EXPECT_LE(profile.limits.memory_bytes, 1U << 30U);
+  EXPECT_EQ(entry(guard, id).state, approve::State::pending);
+  EXPECT_THAT(log_text(), HasSubstr("\"status\":\"previewed\""));
+  EXPECT_THAT(log_text(), Not(HasSubstr("done"))) << "what it said is for its approver";
+}
+
+TEST_F(Approval, WhatCannotBeTriedOutIsNotHandedToAnyone) {
+  int handed = 0;
+  Guard guard = open([&](const std::string&, const sandbox::preview::Making&) -> Result<void> {
+    ++handed;
+    return {};
+  });
+  Request needs_terminal = request("rm -rf build");
+  needs_terminal.tty = true;
+  const std::string id = queued(guard, needs_terminal);
+  EXPECT_EQ(guard.previews().progress(id).why, "it needs a terminal");
+  room_.write("SANDBOX.md", "# Approval Settings\nPreview: off\n");
+  Guard off = open([&](const std::string&, const sandbox::preview::Making&) -> Result<void> {
+    ++handed;
+    return {};
+  });
+  const std::string other = queued(off, request("rm -rf src"));
+  EXPECT_THAT(off.previews().progress(other).why, HasSubstr("SANDBOX.md:2 turns previews off"));
+  EXPECT_EQ(handed, 0);
+}
+
+TEST_F(Approval, AnAskerIsNotKeptWaitingByACommitThatDied) {
+  Guard guard = open();
+  const std::string id = queued(guard, request("rm -rf build"));
+  const pid_t approver = ::fork();
+  if (approver == 0) {
+    Guard theirs = open();
+    approve::Vote vote = yes();
+    vote.commit = "prv_0123456789abcdef";
+    const auto queue = theirs.queue();
+    ::_exit(queue && (*queue)->approve(id, vote) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(approver, &status, 0), approver);
+  ASSERT_EQ(status, 0);
+  const Execution told = execute(guard, request("rm -rf build"), {.approval = id, .wait = std::chrono::hours(1)});
+  EXPECT_THAT(sentence_of(told), HasSubstr("was cut off; go on with it: cordon preview commit prv_0123456789abcdef"));
+  EXPECT_EQ(sandbox_->runs, 0);
 }
 
 TEST_F(Approval, FreeTextIsNoApproval) {

@@ -3,6 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
 #include "base/text.h"
 #include "guard/guard_state.h"
 #include "sandbox/preview/collect.h"
@@ -27,6 +32,7 @@ class PreviewIo : public sandbox::CapturedIo {
 
 /// What a throwaway view cannot stand for.
 std::string why_not(const plan::Plan& plan, bool present) {
+  if (plan.request.snippet) return "it is code, which only its asker can run";
   if (plan.where == Where::host) return "it runs on the host";
   if (plan.profile.backend != "native") return "the backend " + plan.profile.backend + " cannot show changes";
   if (plan.request.tty) return "it needs a terminal";
@@ -41,10 +47,67 @@ std::string why_not(const plan::Plan& plan, bool present) {
   return "";
 }
 
+/// Where a program of the host can be reached by a name: what it is told there stays. Through the overlay of a writable
+/// workspace it cannot; everything else is the host's own.
+std::string way_out(const Profile& profile) {
+  constexpr std::size_t most_looked_at = 20'000;
+  std::vector<std::string> places;
+  for (const Bind& bind : profile.binds) places.push_back(bind.source);
+  if (profile.workspace.access == WorkspaceAccess::ro) places.push_back(profile.workspace.path);
+  std::size_t looked_at = 0;
+  const auto is_way = [](const std::filesystem::file_status& status) {
+    return status.type() == std::filesystem::file_type::socket || status.type() == std::filesystem::file_type::fifo;
+  };
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (is_way(std::filesystem::symlink_status(place, error))) return fmt::format("it could use {}", place);
+    auto below = std::filesystem::recursive_directory_iterator(
+        place, std::filesystem::directory_options::skip_permission_denied, error);
+    for (; !error && below != std::filesystem::recursive_directory_iterator(); below.increment(error)) {
+      if (is_way(below->symlink_status(error))) {
+        return fmt::format("it could reach a program of the host through {}, and what it does there would stay",
+                           below->path().string());
+      }
+      if (++looked_at > most_looked_at) {
+        return fmt::format("{} is too large to be looked through for ways to programs of the host", place);
+      }
+      error.clear();
+    }
+  }
+  return "";
+}
+
+/// Whoever queues much must not take the machine by it.
+void tighten(Limits& limits) {
+  constexpr std::uint64_t mebi = 1ULL << 20;
+  const auto at_most = [](std::uint64_t& limit, std::uint64_t most) {
+    limit = limit == 0 ? most : std::min(limit, most);
+  };
+  at_most(limits.wall_ms, 30'000);
+  at_most(limits.memory_bytes, 1024 * mebi);
+  at_most(limits.disk_bytes, 256 * mebi);
+  at_most(limits.file_bytes, 256 * mebi);
+  at_most(limits.inodes, 50'000);
+  at_most(limits.output_bytes, mebi / 4);
+  at_most(limits.output_kill_bytes, 64 * mebi);
+}
+
+/// What it did under tighter limits than its own may be half of what it would do: nobody is to take it for the whole.
+std::string why_too_tight(const Execution& execution, const std::string& errors) {
+  const char* more = "; with its own limits: sandbox-queue preview";
+  if (const auto* killed = std::get_if<Killed>(&execution.report.outcome)) {
+    return fmt::format("it was ended by a limit of previews that nobody asked for ({}){}", name_of(killed->why), more);
+  }
+  const auto says = [&](const char* text) { return errors.find(text) != std::string::npos; };
+  const bool full = says("No space left on device") || says("ENOSPC") || says("File too large");
+  return full ? fmt::format("it writes more than a preview that nobody asked for may{}", more) : "";
+}
+
 /// The same command in the same surroundings, but for what it could change there.
-plan::Plan throwaway(const plan::Plan& plan, bool approved, std::vector<std::string>& notes) {
+plan::Plan throwaway(const plan::Plan& plan, bool approved, bool unasked, std::vector<std::string>& notes) {
   plan::Plan copy = plan;
   Profile& profile = copy.profile;
+  if (unasked) tighten(profile.limits);
   if (profile.workspace.access == WorkspaceAccess::rw) {
     profile.workspace.access = WorkspaceAccess::overlay;
     profile.workspace.handed_over = true;
@@ -125,6 +188,7 @@ Result<preview::ChangeList> read_changes(const plan::Plan& plan, PreviewIo& io, 
 void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed,
                            std::stop_token stop) {
   previewed.cannot = why_not(plan, wanted.present);
+  if (previewed.cannot.empty()) previewed.cannot = way_out(plan.profile);
   previewed.nothing_ran = !previewed.cannot.empty();
   if (previewed.nothing_ran) return;
   const preview::Store store = previews();
@@ -138,7 +202,7 @@ void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted,
     }
     draft.emplace(*std::move(begun));
   }
-  const plan::Plan trial = throwaway(plan, !previewed.for_approver, notes);
+  const plan::Plan trial = throwaway(plan, !previewed.for_approver, wanted.unasked, notes);
   PreviewIo io;
   const std::int64_t begun_ns = preview::file_clock_ns();
   run_recorded(trial, previewed.execution, plain_deed(io, std::move(stop)),
@@ -148,6 +212,7 @@ void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted,
     return;
   }
   previewed.cannot = why_overlay_failed(previewed.execution, io.err);
+  if (previewed.cannot.empty() && wanted.unasked) previewed.cannot = why_too_tight(previewed.execution, io.err);
   if (!previewed.cannot.empty()) return;
   auto list = read_changes(trial, io, begun_ns, draft ? draft->sink() : preview::Sink());
   if (!list) {
@@ -168,7 +233,8 @@ void Guard::State::preview(const plan::Plan& plan, const PreviewOptions& wanted,
                                        .err = std::move(io.err),
                                        .list = *std::move(list)};
   if (!draft) return;
-  if (auto kept = store.keep(*std::move(draft), *previewed.preview); !kept) {
+  const auto asked = wanted.present || wanted.unasked ? preview::Store::Asked::in_earnest : preview::Store::Asked::dry;
+  if (auto kept = store.keep(*std::move(draft), *previewed.preview, asked); !kept) {
     previewed.cannot = kept.error().sentence;
     previewed.preview->id.clear();
   }
@@ -195,16 +261,15 @@ Previewed Guard::preview(const Request& request, const PreviewOptions& options, 
     state_->preview(*plan, options, previewed, std::move(stop));
     return previewed;
   }
-  // One preview for each request that waits: what an approver looked at is not exchanged for another.
   const auto entry = state_->submit(request, *plan, execution);
   if (!entry || !*entry) {
     if (!entry) execution.report.outcome = Broken{entry.error()};
     previewed.cannot = entry ? "the queue is full" : entry.error().sentence;
     return previewed;
   }
-  const auto earlier = previews().find_for_approval((*entry)->id);
-  if (earlier && *earlier) return previewed;
-  state_->preview(*plan, options, previewed, std::move(stop));
+  auto making = previews().begin_making((*entry)->id);
+  if (!making || !*making) return previewed;  // it is being made
+  state_->preview_for_queue(*plan, options, previewed, **making, std::move(stop));
   if (!execution.merged) {
     state_->alarm(Alert::Kind::approval_wanted, request, "a dry run; its preview is in the queue", (*entry)->id);
   }
@@ -214,7 +279,6 @@ Previewed Guard::preview(const Request& request, const PreviewOptions& options, 
 Result<Previewed> Guard::preview(const approve::Entry& entry, std::stop_token stop) {
   const Request request = TRY(plan::request_of(entry.request.plan));
   if (request.asker.uid != ::geteuid()) return fail(Fault::denied, "{} was asked for by another user", entry.id);
-  if (TRY(previews().find_for_approval(entry.id))) return fail(Fault::conflict, "{} carries a preview", entry.id);
   Previewed previewed{.execution = {.judgement = state_->judge(request)}, .would = "queue", .for_approver = true};
   if (const auto refused = state_->refusal(request, previewed.execution.judgement)) {
     return fail(Fault::denied, "{} would be refused now: {}", entry.id, refused->reason);
@@ -225,9 +289,108 @@ Result<Previewed> Guard::preview(const approve::Entry& entry, std::stop_token st
     return fail(Fault::conflict, "{} would not run as it was asked: something changed since", entry.id);
   }
   previewed.execution.approval = entry.id;
-  state_->preview(plan, {.keep = true, .present = true}, previewed, std::move(stop));
-  if (previewed.preview && !previewed.preview->id.empty()) previews().set_earnest(previewed.preview->id);
+  auto making = TRY(previews().begin_making(entry.id));
+  if (!making) return fail(Fault::conflict, "the preview of {} is being made", entry.id);
+  if (TRY(previews().find_for_approval(entry.id))) {
+    making->done();
+    return fail(Fault::conflict, "{} carries a preview", entry.id);
+  }
+  state_->preview_for_queue(plan, {.keep = true, .present = true}, previewed, *making, std::move(stop));
   return previewed;
+}
+
+namespace {
+
+/// Asks a running preview to end once nobody can approve it any more.
+class WhileItWaits {
+ public:
+  WhileItWaits(const std::string& state_dir, const Clock& clock, std::string id)
+      : state_dir_(state_dir),
+        clock_(clock),
+        id_(std::move(id)),
+        thread_([this](const std::stop_token& over) { watch(over); }) {}
+  std::stop_token token() const { return answered_.get_token(); }
+  bool waits() const {
+    auto queue = approve::Queue::open(state_dir_, clock_, {});
+    const auto entry = queue ? queue->find(id_) : tl::make_unexpected(queue.error());
+    return entry && (entry->state == approve::State::pending || entry->state == approve::State::approved);
+  }
+
+ private:
+  void watch(const std::stop_token& over) {
+    constexpr auto pause = std::chrono::milliseconds(200);
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    while (!over.stop_requested()) {
+      if (!waits()) answered_.request_stop();
+      ended.wait_for(lock, over, pause, [] { return false; });
+    }
+  }
+
+  std::string state_dir_;
+  const Clock& clock_;
+  std::string id_;
+  std::stop_source answered_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace
+
+void Guard::make_preview(const approve::Entry& entry, preview::Making making) {
+  const preview::Store store = previews();
+  const auto turn = store.wait_for_turn(entry.id);
+  if (!turn) return making.failed(turn.error().sentence);
+  const WhileItWaits life(sources().state_dir, *state_->clock, entry.id);
+  if (!life.waits()) return making.done();
+  const auto request = plan::request_of(entry.request.plan);
+  if (!request) return making.failed(request.error().sentence);
+  if (request->asker.uid != ::geteuid()) return making.failed("it was asked for by another user");
+  Previewed previewed{.execution = {.judgement = state_->judge(*request)}, .would = "queue", .for_approver = true};
+  if (const auto refused = state_->refusal(*request, previewed.execution.judgement)) {
+    return making.failed("it would be refused now: " + refused->reason);
+  }
+  const auto plan = state_->freeze(*request, previewed.execution.judgement, State::Entering::only_looking);
+  if (!plan) return making.failed(plan.error().sentence);
+  // What the approver is shown must be what they vote on.
+  if (plan->digest() != entry.request.digest) return making.failed("something changed since it was asked for");
+  previewed.execution.approval = entry.id;
+  state_->preview_for_queue(*plan, {.keep = true, .unasked = true}, previewed, making, life.token());
+  if (life.waits()) return;
+  making.done();
+  store.let_go(entry.id);
+}
+
+void Guard::State::preview_for_queue(const plan::Plan& plan, const PreviewOptions& wanted, Previewed& previewed,
+                                     preview::Making& making, std::stop_token stop) {
+  // One preview for each request that waits: what an approver looked at is not exchanged for another.
+  const auto earlier = previews().find_for_approval(previewed.execution.approval);
+  if (earlier && *earlier) return making.done();
+  preview(plan, wanted, previewed, std::move(stop));
+  if (previewed.cannot.empty()) return making.done();
+  making.failed(previewed.cannot);
+}
+
+void Guard::State::start_preview(const plan::Plan& plan, const approve::Entry& entry, const Asking& asking) const {
+  const preview::Store store = previews();
+  if (!asking.preview.empty()) {
+    static_cast<void>(store.attach(asking.preview, entry.id));
+    return;
+  }
+  if (!options.make_preview) return;
+  auto making = store.begin_making(entry.id);
+  if (!making || !*making) return;
+  const Setting<QueuePreview>& wanted = settings.approval.preview;
+  std::string why = why_not(plan, false);
+  if (wanted.value == QueuePreview::off) {
+    why = fmt::format("{} turns previews off; make one: sandbox-queue preview {}", wanted.origin.text(), entry.id);
+  }
+  if (why.empty()) {
+    const auto started = options.make_preview(entry.id, **making);
+    if (started) return;
+    why = started.error().sentence;
+  }
+  (*making)->failed(why);
 }
 
 Json to_json(const Previewed& previewed) {

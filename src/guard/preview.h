@@ -15,6 +15,7 @@ namespace cordon::guard {
 struct PreviewOptions {
   bool keep = false;     // so that it can be committed
   bool present = false;  // the asker proved to be a person: nothing is kept from them
+  bool unasked = false;  // made because it waits, and not because somebody wanted to see it: tight limits
 };
 
 struct Previewed {

@@ -133,6 +133,7 @@ Result<void> Guard::State::record_expired() {
   for (const approve::Entry& entry : TRY(waiting_line.untold_expired())) {
     CHECK_OK(record_entry(RecordKind::approval_expired, entry, "expired", {{"reason", entry.reason}}));
     CHECK_OK(waiting_line.tell(entry.id));
+    previews().let_go(entry.id);
   }
   return {};
 }
@@ -173,6 +174,7 @@ void Guard::State::run(const plan::Plan& plan, Execution& execution, const Deed&
           (*waiting_line)
               ->conclude(execution.approval, result_of(execution.report), exited != nullptr && exited->code == 0));
     }
+    previews().let_go(execution.approval);  // what it did now is another thing
   }
   keep_house();
 }

@@ -33,9 +33,10 @@ class CountingSandbox : public sandbox::Sandbox {
 
 class GuardTest : public ::testing::Test {
  protected:
-  Guard open() {
+  Guard open(PreviewMaker maker = {}) {
     auto guard = Guard::open({.sources = room_.sources(),
                               .alarm = [this](const Alert& alert) { alerts_.push_back(alert); },
+                              .make_preview = std::move(maker),
                               .secrets = {},
                               .sandbox = sandbox_},
                              clock_);

@@ -71,11 +71,12 @@ struct Limits {
   std::uint64_t disk_bytes = 1ULL << 30;  // all that one run writes: memory file systems, session, rw workspace
   std::uint64_t inodes = 200'000;
   std::uint64_t open_files = 1024;
-  std::uint64_t output_bytes = 1ULL << 20;       // kept of each stream; the rest is drained, counted and dropped
-  std::uint64_t output_kill_bytes = 1ULL << 30;  // of both streams: beyond it the run is ended, reason `output`
-  double cpus = 0;                               // share of processors, e.g. 1.5
-  std::uint64_t connections = 1024;              // through the network proxy at once; more wait
-  std::uint64_t network_bytes = 16ULL << 30;     // through the network proxy, both directions together
+  std::uint64_t output_bytes = 1ULL << 20;          // kept of each stream; the rest is drained, counted and dropped
+  std::uint64_t output_kill_bytes = 1ULL << 30;     // of both streams: beyond it the run is ended, reason `output`
+  double cpus = 0;                                  // share of processors, e.g. 1.5
+  std::uint64_t connections = 1024;                 // through the network proxy at once; more wait
+  std::uint64_t network_bytes = 16ULL << 30;        // through the network proxy, both directions together
+  std::uint64_t connection_ms = 12ULL * 3'600'000;  // how long one connection through it may last
 };
 
 enum class Network {

@@ -29,6 +29,7 @@ enum class SandboxMode { all, non_main, off };
 enum class SandboxScope { session, agent, shared };
 enum class PathAccess { none, ro, rw };
 enum class OnAuditFailure { stop, go_on };
+enum class QueuePreview { off, automatic };
 enum class Backend { automatic, native, docker, gvisor, runc };
 enum class ToolProfile { minimal, messaging, coding, full };
 
@@ -83,6 +84,13 @@ struct LimitSettings {
   Setting<std::int64_t> millicpus{2'000, {}};  // 1,500 is one and a half processors
 };
 
+/// Of the proxy, for one run.
+struct NetworkLimitSettings {
+  Setting<std::int64_t> connections{1'024, {}};                     // at once; more wait
+  Setting<std::int64_t> bytes{std::int64_t{16} << 30, {}};          // of all connections, both directions together
+  Setting<std::int64_t> time_ms{std::int64_t{12} * 3'600'000, {}};  // of one connection
+};
+
 struct DockerOptions {
   Setting<std::string> image;      // empty: Cordon's own
   Setting<std::string> user;       // empty: the image's unprivileged user
@@ -97,6 +105,7 @@ struct SandboxSettings {
   std::vector<BindSetting> binds;
   std::vector<NetworkRule> network;  // empty: no network
   Origin network_origin;             // where it was last said, also when that was "none"
+  NetworkLimitSettings network_limits;
   LimitSettings limits;
   DockerOptions docker;
 };
@@ -121,6 +130,7 @@ struct ApprovalSettings {
   Setting<std::int64_t> audit_retention_ms{std::int64_t{30} * 86'400'000, {}};
   Setting<std::int64_t> expiry_ms{15 * 60'000, {}};
   Setting<std::int64_t> queue_limit{1'000, {}};
+  Setting<QueuePreview> preview{QueuePreview::automatic, {}};  // of what waits for a person
   std::vector<Entry> surfaces;  // agents in whose own client a person may approve; only the user's file says so
   Setting<std::string> page;    // where a person approves in a browser; the id is added to it; empty: nowhere
 };

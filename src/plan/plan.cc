@@ -64,7 +64,7 @@ void add_profile(Fields& fields, const Profile& profile) {
   fields.number(static_cast<std::uint64_t>(limits.cpus * 1000)).number(static_cast<std::uint64_t>(profile.network));
   fields.texts(profile.network_rules).number(profile.published.size());
   for (const std::uint16_t port : profile.published) fields.number(port);
-  fields.number(limits.connections).number(limits.network_bytes);
+  fields.number(limits.connections).number(limits.network_bytes).number(limits.connection_ms);
   fields.text(profile.session.path).text(profile.session.home);
   fields.number(profile.program.waits_for_input)
       .number(profile.input == Input::given)

@@ -206,6 +206,10 @@ class Drafter {
     limits.disk_bytes = static_cast<std::uint64_t>(wanted.disk_bytes.value);
     limits.file_bytes = limits.disk_bytes;
     limits.cpus = static_cast<double>(wanted.millicpus.value) / 1000;
+    const NetworkLimitSettings& network = sandbox_.network_limits;
+    limits.connections = static_cast<std::uint64_t>(network.connections.value);
+    limits.network_bytes = static_cast<std::uint64_t>(network.bytes.value);
+    limits.connection_ms = static_cast<std::uint64_t>(network.time_ms.value);
   }
 
   static Variables variables_of(const std::vector<Entry>& entries) {

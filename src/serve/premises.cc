@@ -65,6 +65,7 @@ Result<guard::Guard> Premises::open(const Request& request) const {
   if (options_.open_guard) return options_.open_guard(request);
   guard::GuardOptions options;
   options.sources = options_.sources;
+  options.make_preview = options_.make_preview;
   options.sources.workspace = request.workspace;
   options.sources.extra_files.clear();
   if (!request.config.empty()) options.sources.extra_files.push_back(request.config);

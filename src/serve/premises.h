@@ -36,6 +36,7 @@ bool is_surface(const Settings& settings, const Caller& caller);
 struct PremisesOptions {
   config::Sources sources;
   std::string cwd;  // where a command begins that names no directory
+  guard::PreviewMaker make_preview;
   Variables inherited;
   Variables of_host;
   std::function<guard::Alarm(const config::Sources&, std::vector<audit::KnownSecret>)> alarm;

@@ -86,6 +86,7 @@ Result<guard::Guard> Service::guard_for(const Request& request) {
     if (alert.kind == guard::Alert::Kind::audit_trouble) log_in_trouble_ = true;
     if (told) told(alert);
   };
+  options.make_preview = options_.make_preview;
   options.uses_workspace = !request.snippet || request.snippet->access != WorkspaceAccess::none;
   options.kept = kept_;
   // One that cannot be opened is the guard's to tell.

@@ -18,6 +18,7 @@ namespace cordon::serve {
 struct ServiceOptions {
   config::Sources sources;  // workspace and extra files are the request's
   std::function<guard::Alarm(const config::Sources&, std::vector<audit::KnownSecret>)> alarm;
+  guard::PreviewMaker make_preview;
   std::chrono::milliseconds idle = std::chrono::minutes(10);  // then a live session is ended
   std::size_t most_sessions = 32;
 };

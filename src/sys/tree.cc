@@ -154,6 +154,12 @@ Result<void> rename_at(const Fd& from, const std::string& name, const Fd& to, co
   return fail(fault_of(errno), "rename {} to {}: {}", name, other, errno_text(errno));
 }
 
+Result<void> write_sparse(const Fd& file, const std::string& name, std::string_view bytes) {
+  if (bytes.find_first_not_of('\0') != std::string_view::npos) return write_all(file, name, bytes);
+  if (::lseek(file.get(), static_cast<off_t>(bytes.size()), SEEK_CUR) >= 0) return {};
+  return fail(fault_of(errno), "seek in {}: {}", name, errno_text(errno));
+}
+
 Result<void> remove_tree(const Fd& directory, const std::string& name) { return remove_below(directory, name, 0); }
 
 }  // namespace cordon::sys

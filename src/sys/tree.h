@@ -33,6 +33,10 @@ enum class Onto { nothing, exchange };
 /// Within one file system. `nothing`: fails with Fault::conflict where something is in the way.
 Result<void> rename_at(const Fd& from, const std::string& name, const Fd& to, const std::string& other, Onto onto);
 
+/// Appends, and leaves a hole where there are only zeros: a file that is long and empty stays so. Whoever ends with one
+/// sets the length.
+Result<void> write_sparse(const Fd& file, const std::string& name, std::string_view bytes);
+
 /// Removes `name` in `directory` with everything below it; what is not there is no error.
 Result<void> remove_tree(const Fd& directory, const std::string& name);
 

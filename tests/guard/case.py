@@ -2,12 +2,16 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 
 
 class Case(unittest.TestCase):
+    # What waits gets a preview by a process of its own; most tests count what they started themselves.
+    queue_preview = "off"
+
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="cordon-guard-", dir=os.environ.get("CORDON_TEST_DIR"))
         self.work = os.path.join(self.dir, "work")
@@ -16,6 +20,9 @@ class Case(unittest.TestCase):
         for path in (self.work, self.home):
             os.mkdir(path)
         os.mkdir(os.path.join(self.work, ".cordon"))
+        os.makedirs(os.path.join(self.home, ".config/cordon"))
+        with open(os.path.join(self.home, ".config/cordon/config.json5"), "w") as file:
+            file.write(f'{{policy: {{preview: "{self.queue_preview}"}}}}')
         self.environment = {
             "PATH": os.environ["CORDON_BIN"] + ":" + os.environ["PATH"],
             "HOME": self.home,
@@ -24,7 +31,22 @@ class Case(unittest.TestCase):
         }
 
     def tearDown(self):
+        for pid in self.makers():
+            os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.dir, ignore_errors=True)
+
+    def makers(self):
+        """Processes that make previews for this state's queue."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if b"--background" in words and os.fsencode(self.state) in words:
+                found.append(int(pid))
+        return found
 
     def call(self, *command, expect=None, env=None, text=True, **keywords):
         """Runs a command in the workspace without a terminal; `expect` is its exit code."""

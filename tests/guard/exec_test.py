@@ -120,7 +120,7 @@ class Refusals(Case):
         self.assertEqual([line["status"] for line in self.records() if line["kind"] == "refused"], ["blocked", "blocked"])
 
     def test_a_profile_without_exec_refuses(self):
-        os.makedirs(os.path.join(self.home, ".config/cordon"))
+        os.makedirs(os.path.join(self.home, ".config/cordon"), exist_ok=True)
         with open(os.path.join(self.home, ".config/cordon/config.json5"), "w") as file:
             file.write('{ agents: { entries: { talker: { tools: { profile: "messaging" } } } } }')
         self.exec("true", "--agent", "talker", expect=126)

@@ -32,7 +32,7 @@ class Truth(Case):
         os.mkdir(self.data)
         with open(os.path.join(self.data, "f"), "w") as file:
             file.write("x")
-        os.makedirs(os.path.join(self.home, ".config/cordon"))
+        os.makedirs(os.path.join(self.home, ".config/cordon"), exist_ok=True)
         self.person = self.become_approver()
         self.draw = random.Random(SEED)
 

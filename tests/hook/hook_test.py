@@ -245,7 +245,7 @@ class Hooks(Case):
 
     def test_a_person_is_asked_in_the_client_only_where_the_settings_name_it(self):
         path = os.path.join(self.home, ".config/cordon/config.json5")
-        os.makedirs(os.path.dirname(path))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write("{policy: {approverSurfaces: ['claude-code', 'codex', 'gemini', 'openclaw']}}")
         self.become_approver()
@@ -323,7 +323,7 @@ class Hooks(Case):
 
     def test_tool_policy_is_for_every_tool(self):
         path = os.path.join(self.home, ".config/cordon/config.json5")
-        os.makedirs(os.path.dirname(path))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write("{tools: {deny: ['web_fetch', 'mcp__github__*', 'sessions_spawn']}, agents: {entries: {codex: {tools: {deny: ['exec']}}}}}")
         for agent, tool, tool_input in (("claude-code", "WebFetch", {"url": "http://x"}), ("claude-code", "mcp__github__push", {}), ("claude-code", "Task", {}),

@@ -12,7 +12,9 @@ from client import META, MODERN, Client
 
 ERAS = (MODERN, "2025-11-25", "2024-11-05")
 AGENT_TOOLS = ["sandbox_check", "sandbox_exec", "sandbox_queue_list", "sandbox_audit_log", "sandbox_audit_stats",
-               "sandbox_allowlist_test", "sandbox_run", "sandbox_explain"]
+               "sandbox_allowlist_test", "sandbox_run", "sandbox_explain", "sandbox_preview_list", "sandbox_preview_show",
+               "sandbox_preview_commit", "sandbox_preview_discard"]
+RUNNING = ("sandbox_exec", "sandbox_run", "sandbox_preview_commit", "sandbox_preview_discard")
 APPROVER_TOOLS = ["sandbox_queue_approve", "sandbox_queue_reject", "sandbox_allowlist_add", "sandbox_allowlist_remove"]
 
 
@@ -101,6 +103,36 @@ class Session(McpCase):
         again = client.call("sandbox_exec", {"command": "rm -rf build"})["structuredContent"]
         self.assertTrue(again["queued"])
         self.assertNotEqual(again["queue_id"], entry)
+
+    def test_a_kept_preview_is_looked_at_and_committed_by_its_own_agent_only(self):
+        self.write("f", "old\n")
+        client = self.connect("--agent", "coder")
+        kept = client.call("sandbox_exec", {"command": "echo new > f", "dry_run": True, "keep": True})["structuredContent"]["preview"]
+        other = self.connect("--agent", "stranger")
+        self.assertEqual(other.call("sandbox_preview_list")["structuredContent"]["count"], 0)
+        for tool in ("sandbox_preview_show", "sandbox_preview_commit", "sandbox_preview_discard"):
+            self.assertTrue(other.call(tool, {"id": kept})["isError"], tool)
+        self.assertEqual([p["id"] for p in client.call("sandbox_preview_list")["structuredContent"]["entries"]], [kept])
+        shown = client.call("sandbox_preview_show", {"id": kept})["structuredContent"]
+        self.assertEqual((shown["changes"][0]["diff"], shown["conflicts"]), ("@@ -1 +1 @@\n-old\n+new\n", []))
+        self.assertEqual(self.read("f"), "old\n")
+        done = client.call("sandbox_preview_commit", {"id": kept})
+        self.assertTrue(done["structuredContent"]["committed"], done)
+        self.assertEqual(self.read("f"), "new\n")
+
+    def test_what_waits_is_not_shown_by_the_preview_tools(self):
+        os.mkdir(os.path.join(self.work, "build"))
+        client = self.connect("--agent", "coder")
+        client.call("sandbox_exec", {"command": "rm -rf build; echo hunter2", "dry_run": True, "keep": True})
+        listed = client.call("sandbox_preview_list")
+        [kept] = listed["structuredContent"]["entries"]
+        self.assertNotIn("hunter2\n", json.dumps(listed))
+        self.assertNotIn("counts", kept)
+        for tool in ("sandbox_preview_show", "sandbox_preview_discard"):
+            self.assertTrue(client.call(tool, {"id": kept["id"]})["isError"], tool)
+        waits = client.call("sandbox_preview_commit", {"id": kept["id"]})["structuredContent"]
+        self.assertTrue(waits["queued"] and not waits["committed"], waits)
+        self.assertTrue(self.exists("build"))
 
     def test_a_rejection_tells_the_model_why(self):
         self.become_approver()
@@ -219,7 +251,7 @@ class Limits(McpCase):
         client = self.connect("--agent", "coder")
         self.assertIn("sandbox_exec", client.tools())
         self.settings("{tools: {deny: ['exec', 'sandbox_audit_*']}}")
-        self.assertEqual(client.tools(), [name for name in AGENT_TOOLS if name not in ("sandbox_exec", "sandbox_run") and "audit" not in name])
+        self.assertEqual(client.tools(), [name for name in AGENT_TOOLS if name not in RUNNING and "audit" not in name])
         for tool in ("sandbox_exec", "sandbox_audit_log"):
             self.assertEqual(client.call(tool, {"command": "ls"})["error"]["code"], -32602)
 
@@ -265,7 +297,7 @@ class Limits(McpCase):
         token = self.become_approver()
         self.connect("--agent", "coder").call("sandbox_exec", {"command": "rm -rf build"})
         auditor = self.connect("--role", "auditor", env=token)
-        self.assertEqual(auditor.tools(), [name for name in AGENT_TOOLS if name not in ("sandbox_exec", "sandbox_run")])
+        self.assertEqual(auditor.tools(), [name for name in AGENT_TOOLS if name not in RUNNING])
         self.assertEqual(len(auditor.call("sandbox_queue_list")["structuredContent"]["entries"]), 1)
 
     def test_what_the_command_line_may_not_claim_is_refused_before_anyone_is_served(self):

@@ -99,6 +99,23 @@ class Rules(NetworkCase):
         self.assertIn("cordon: a.test:80", rest)
         self.assertTrue(rest.endswith("hello from outside\n"), rest)
 
+    def test_a_workspace_tightens_the_limits_and_loosens_them_only_once_trusted(self):
+        self.allow("a.test")
+        self.write("fetch.sh", "curl -sS -o /dev/null http://a.test/bytes/3000000\n")
+        self.exec("bash fetch.sh", expect=0)
+        with open(os.path.join(self.work, ".cordon/config.json5"), "w") as file:
+            file.write("{agents: {defaults: {sandbox: {network: {limits: {bytes: 1000000}}}}}}")
+        result = self.exec("bash fetch.sh")
+        self.assertNotEqual(result["exit_code"], 0)
+        self.assertIn("are spent", json.dumps(result["network"]["contacts"]))
+        with open(os.path.join(self.home, ".config/cordon/config.json5"), "w") as file:
+            file.write("{agents: {defaults: {sandbox: {network: {limits: {bytes: 1000000}}}}}}")
+        with open(os.path.join(self.work, ".cordon/config.json5"), "w") as file:
+            file.write("{agents: {defaults: {sandbox: {network: {limits: {bytes: 100000000}}}}}}")
+        self.assertNotEqual(self.exec("bash fetch.sh")["exit_code"], 0)
+        self.call("cordon", "trust", "--yes", expect=0, env=self.token)
+        self.exec("bash fetch.sh", expect=0)
+
     def test_without_rules_there_is_no_network_at_all(self):
         self.write("look.sh", "env | grep -ci proxy; curl -sS http://93.184.216.1/\n")
         result = self.exec("bash look.sh", expect=7)

@@ -270,6 +270,20 @@ class Refuses(Case):
     def test_more_bytes_than_a_run_may_move(self):
         report = self.curl(["a.test"], "-o /dev/null http://a.test/bytes/5000000", "--network-bytes", "1000000")
         self.assertNotEqual(report["exit_code"], 0)
+        self.assertIn("are spent", json.dumps(self.contacts))
+
+    def test_a_connection_that_lasts_longer_than_one_may(self):
+        for url in ("http://a.test/endless", "https://a.test/endless"):
+            report = self.curl(["a.test"], f"-o /dev/null {url}", "--connection-ms", "300")
+            self.assertNotEqual(report["exit_code"], 28, "it went on until curl gave up")
+            self.assertIn("lasted as long as one may", json.dumps(self.contacts))
+        self.assertEqual(self.curl(["a.test"], "http://a.test/", "--connection-ms", "60000")["exit_code"], 0)
+
+    def test_no_more_connections_at_once_than_a_run_may_have(self):
+        held = "exec 3<>/dev/tcp/127.0.0.1/${http_proxy##*:}; "
+        report = self.run_in(["a.test"], held + "curl -sS -m 2 http://a.test/", "--connections", "1")
+        self.assertEqual(report["exit_code"], 28, "the one that waits is not served beside the one that is open")
+        self.assertEqual(self.run_in(["a.test"], held + "curl -sS -m 60 http://a.test/", "--connections", "2")["exit_code"], 0)
 
     def test_rules_that_cannot_be_read_open_nothing(self):
         self.assertEqual(self.curl(["a.test", "*.com"], "https://a.test/")["exit_code"], 56)

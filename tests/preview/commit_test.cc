@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "sandbox/preview/journal.h"
+#include "sandbox/preview/stage.h"
 #include "sandbox/preview/testing.h"
 #include "tests/support/unrecorded_clearance.h"
 
@@ -183,6 +185,63 @@ TEST_F(CommitTest, OneFileWithTwoNamesStaysOne) {
   ASSERT_TRUE(commit_now(*preview));
   EXPECT_TRUE(fs::equivalent(stage.work("old"), stage.work("other")));
   EXPECT_TRUE(fs::equivalent(stage.work("n1"), stage.work("n2")));
+}
+
+TEST_F(CommitTest, AProtectedFileGetsNoSecondName) {
+  Stage::write(stage.work("old"), "o");
+  Stage::write(stage.upper("old"), "o");
+  fs::create_hard_link(stage.upper("old"), stage.upper("other"));
+  const auto preview = stage.keep(store);
+  const auto report = commit_now(*preview, {"old"});
+  ASSERT_TRUE(report && report->end == CommitReport::End::applied);
+  EXPECT_EQ(Stage::read(stage.work("other")), "o");
+  EXPECT_FALSE(fs::equivalent(stage.work("old"), stage.work("other")))
+      << "what is written through one name is seen through the other";
+}
+
+TEST_F(CommitTest, ALongFileOfNothingStaysSmall) {
+  constexpr std::uintmax_t length = 512U << 20;
+  Stage::write(stage.upper("hole"), "start");
+  fs::resize_file(stage.upper("hole"), length);
+  Stage::write(stage.upper("later"), "l");
+  const auto preview = stage.keep(store);
+  ASSERT_TRUE(preview) << preview.error().sentence;
+  const auto on_disk = [](const fs::path& path) {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return static_cast<std::uintmax_t>(status.st_blocks) * 512;
+  };
+  EXPECT_LT(on_disk(store.directory_of(preview->id) + "/content"), length / 8);
+  const auto report = commit_now(*preview);
+  ASSERT_TRUE(report && report->end == CommitReport::End::applied);
+  EXPECT_EQ(fs::file_size(stage.work("hole")), length);
+  EXPECT_LT(on_disk(stage.work("hole")), length / 8);
+  EXPECT_EQ(Stage::read(stage.work("later")), "l");
+}
+
+TEST_F(CommitTest, ADirectorySwappedInIsNotOpenedToAnybody) {
+  // Closed to its owner and open to others, so that a commit opens it for a while.
+  Stage::write(stage.work("d/f"), "1");
+  Stage::write(stage.upper("d/f"), "2");
+  for (const fs::path& path : {stage.work("d"), stage.upper("d")}) fs::permissions(path, fs::perms(0557));
+  const auto preview = stage.keep(store);
+  ASSERT_TRUE(preview) << preview.error().sentence;
+  // A commit that was cut off in the middle, and another directory in that place since.
+  const fs::path staged = stage.work(stage_name(preview->id));
+  fs::create_directory(staged);
+  struct stat status {};
+  ASSERT_EQ(::stat(staged.c_str(), &status), 0);
+  ASSERT_TRUE(
+      write_journal(store.directory_of(preview->id), {.state = Journal::State::applying,
+                                                      .device = status.st_dev,
+                                                      .inode = status.st_ino,
+                                                      .operations = {{Operation::Do::exchange, "d/f", "0", 1}}}));
+  fs::permissions(stage.work("d"), fs::perms(0700));
+  fs::rename(stage.work("d"), stage.work("moved"));
+  Stage::write(stage.work("d/private"), "p");
+  fs::permissions(stage.work("d"), fs::perms(0700));
+  EXPECT_FALSE(roll_back(clearance(), store, *preview));
+  EXPECT_EQ(fs::status(stage.work("d")).permissions(), fs::perms(0700));
 }
 
 TEST_F(CommitTest, DamagedContentIsNotCommitted) {

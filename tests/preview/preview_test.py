@@ -2,6 +2,7 @@
 """Dry runs that run, what they show to whom, and what of it can be committed. As root and as a user."""
 import json
 import os
+import socket
 import stat
 import sys
 import unittest
@@ -321,6 +322,29 @@ X"""
         self.assertEqual(result["stdout"], "x\nf\ng\n")
         self.commit(result["preview"])
         self.assertEqual((self.read("d/f"), self.read("d/g")), ("x\n", "y\n"))
+
+    def test_a_program_of_the_host_is_not_reached_through_a_bind(self):
+        """A socket is no file: what is said to whoever listens there has happened."""
+        outside = os.path.join(self.dir, "outside")
+        os.makedirs(os.path.join(outside, "deep"))
+        with open(os.path.join(self.home, ".config/cordon/config.json5"), "w") as file:
+            file.write("{agents: {defaults: {sandbox: {binds: ['" + outside + ":/data:ro']}}}}")
+        command = self.program(f"""
+import socket
+with socket.socket(socket.AF_UNIX) as way: way.connect({hidden("/data/deep/sock")}); way.send(b'done for real')
+""")
+        self.assertIsNone(self.preview("ls /data")["cannot_preview"])
+        with socket.socket(socket.AF_UNIX) as server:
+            here = os.getcwd()
+            os.chdir(os.path.join(outside, "deep"))
+            server.bind("sock")
+            os.chdir(here)
+            server.listen()
+            server.settimeout(0.5)
+            self.assertIn("could reach a program of the host", self.preview(command)["cannot_preview"])
+            self.preview(command, "--require-approval")
+            with self.assertRaises(TimeoutError):
+                server.accept()
 
     def test_a_planted_link_is_a_link_and_never_a_way(self):
         outside = os.path.join(self.dir, "outside")

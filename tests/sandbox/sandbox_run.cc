@@ -162,6 +162,7 @@ Arguments parse(int argc, char** argv) {
       {"--publish", [&](auto& v) { profile.published.push_back(static_cast<std::uint16_t>(number(v))); }},
       {"--connections", [&](auto& v) { limits.connections = number(v); }},
       {"--network-bytes", [&](auto& v) { limits.network_bytes = number(v); }},
+      {"--connection-ms", [&](auto& v) { limits.connection_ms = number(v); }},
       {"--stdin",
        [&](auto& v) {
          arguments.stdin_text = v;

@@ -243,8 +243,10 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   }
   std::unique_ptr<network::Keeper> keeper;
   if (slot->launched->proxy) {
-    network::KeeperOptions options{std::move(*slot->launched->proxy), profile.network_rules, profile.limits.connections,
-                                   profile.limits.network_bytes};
+    const Limits& limits = profile.limits;
+    network::KeeperOptions options{std::move(*slot->launched->proxy),
+                                   profile.network_rules,
+                                   {limits.connections, limits.network_bytes, limits.connection_ms}};
     keeper = std::make_unique<network::Keeper>(std::move(options), io);
   }
   if (publisher && slot->launched->network) {

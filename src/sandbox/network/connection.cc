@@ -411,6 +411,12 @@ void Connection::become_tunnel() {
   in_.shrink_to_fit();
 }
 
+bool Connection::spend(std::size_t bytes) {
+  if (services_.spend(bytes)) return true;
+  services_.report(Refusal{question_, "all bytes that this run may send and receive are spent", "", true});
+  return false;
+}
+
 /// As much as the other side takes now; what it does not take stops the reading.
 void Connection::relay(Half& from, Half& to, std::uint64_t& counter) {
   constexpr int most_reads = 4;  // then others have their turn
@@ -424,10 +430,7 @@ void Connection::relay(Half& from, Half& to, std::uint64_t& counter) {
       return;
     }
     counter += static_cast<std::uint64_t>(got);
-    if (!services_.spend(static_cast<std::size_t>(got))) {
-      services_.report(Refusal{question_, "all bytes that this run may send and receive are spent", "", true});
-      return end();
-    }
+    if (!spend(static_cast<std::size_t>(got))) return end();
     if (!to.send({space.data(), static_cast<std::size_t>(got)})) return end();
   }
 }
@@ -506,6 +509,11 @@ void Connection::end() {
 
 void Connection::tick(Clock::time_point now) {
   if (over()) return;
+  const auto longest = services_.longest();
+  if (longest.count() > 0 && now - accepted_ > longest) {
+    services_.report(Refusal{question_, "the connection lasted as long as one may", "", true});
+    return end();
+  }
   switch (state_) {
     case State::greeting:
     case State::socks_request:

@@ -35,6 +35,8 @@ class Services {
   virtual Routes::Way way_to(const Address& address) = 0;
   /// False: all bytes that this sandbox may move are spent.
   virtual bool spend(std::size_t bytes) = 0;
+  /// How long one connection may last; 0: no limit.
+  virtual std::chrono::milliseconds longest() = 0;
   /// Memory for one read; whatever is in it is gone after the next.
   virtual std::span<char> scratch() = 0;
 };
@@ -121,6 +123,8 @@ class Connection {
   void malformed(const Error& error);
   void close_server();
   void report_closed();
+  /// False: nothing more may be moved, and that is said.
+  bool spend(std::size_t bytes);
 
   void read_client();
   void update_interest();
@@ -136,6 +140,7 @@ class Connection {
   std::string in_;  // from the client, not understood yet
   Clock::time_point active_ = Clock::now();
   Clock::time_point begun_ = active_;  // of the step that has a time limit
+  const Clock::time_point accepted_ = active_;
 
   Wish wish_;
   Answer answer_;

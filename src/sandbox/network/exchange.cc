@@ -17,7 +17,7 @@ bool Connection::pump_request() {
     }
     const std::string_view part = std::string_view(in_).substr(0, *taken);
     sent_ += part.size();
-    if (!services_.spend(part.size())) return end(), false;
+    if (!spend(part.size())) return end(), false;
     const bool alive = server_->send(part);
     in_.erase(0, *taken);
     if (!alive) server_->ended = true;
@@ -36,7 +36,7 @@ void Connection::pump_response() {
       server_->ended = true;
     } else {
       received_ += static_cast<std::uint64_t>(got);
-      if (!services_.spend(static_cast<std::size_t>(got))) return end();
+      if (!spend(static_cast<std::size_t>(got))) return end();
       response_in_.append(space.data(), static_cast<std::size_t>(got));
     }
   }

@@ -75,7 +75,7 @@ Result<Keeper::Child> Keeper::start() {
   sys::Fd ours(ends[0]);
   const sys::Fd theirs(ends[1]);
   Child child{TRY(spawn_program({"cordon-proxy"}, {theirs.get(), options_.listener.get()})), std::move(ours)};
-  const std::string terms = encode(Terms{options_.connections, options_.bytes});
+  const std::string terms = encode(options_.terms);
   ::send(child.control.get(), terms.data(), terms.size(), MSG_NOSIGNAL);
   return child;
 }

@@ -20,8 +20,7 @@ namespace cordon::sandbox::network {
 struct KeeperOptions {
   sys::Fd listener;
   std::vector<std::string> rules;
-  std::uint64_t connections = 0;
-  std::uint64_t bytes = 0;
+  Terms terms;
 };
 
 /// A thread of its own, because answers must not wait for whoever reads the program's output. The proxy is started when

@@ -102,7 +102,9 @@ struct Encoder {
 
 std::string encode(const FromProxy& message) { return std::visit(Encoder{}, message); }
 
-std::string encode(const Terms& terms) { return Writer("terms").number(terms.connections).number(terms.bytes).take(); }
+std::string encode(const Terms& terms) {
+  return Writer("terms").number(terms.connections).number(terms.bytes).number(terms.milliseconds).take();
+}
 
 std::string encode(const Answer& answer) {
   Writer writer("answer");
@@ -145,6 +147,7 @@ Result<Terms> decode_terms(std::string_view packet) {
   Terms terms;
   terms.connections = TRY(reader.number());
   terms.bytes = TRY(reader.number());
+  terms.milliseconds = TRY(reader.number());
   return whole(reader, terms);
 }
 

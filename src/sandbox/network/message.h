@@ -44,8 +44,9 @@ using FromProxy = std::variant<Question, Opened, Refusal, Closed>;
 
 /// The first packet.
 struct Terms {
-  std::uint64_t connections = 0;  // at once; more wait
-  std::uint64_t bytes = 0;        // in both directions together; 0: no limit
+  std::uint64_t connections = 0;   // at once; more wait
+  std::uint64_t bytes = 0;         // in both directions together; 0: no limit
+  std::uint64_t milliseconds = 0;  // that one connection may last; 0: no limit
 };
 struct Answer {
   std::uint64_t id = 0;

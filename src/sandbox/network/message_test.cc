@@ -19,7 +19,10 @@ TEST(Message, WhatIsWrittenIsRead) {
   const auto read = decode_answer(encode(answer));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->named, answer.named);
-  EXPECT_EQ(decode_terms(encode(Terms{8, 9}))->bytes, 9U);
+  const auto terms = decode_terms(encode(Terms{8, 9, 10}));
+  ASSERT_TRUE(terms);
+  EXPECT_EQ(terms->bytes, 9U);
+  EXPECT_EQ(terms->milliseconds, 10U);
 }
 
 TEST(Message, AProxyThatSaysAnythingElseIsNotBelieved) {

@@ -36,6 +36,7 @@ class Proxy : private Services {
   void report(const FromProxy& message) override;
   Routes::Way way_to(const Address& address) override { return parts_.routes.way_to(address); }
   bool spend(std::size_t bytes) override;
+  std::chrono::milliseconds longest() override { return std::chrono::milliseconds(parts_.terms.milliseconds); }
   std::span<char> scratch() override { return scratch_; }
 
   void accept_clients();

@@ -140,6 +140,7 @@ class Collector {
     if (after.kind == Kind::directory) return same_mode ? Result<void>() : add(std::move(change));
     const auto before = after.kind == Kind::file && same_kind ? TRY(read_before(change)) : std::optional<std::string>();
     if (same_mode && change.same_as.empty() && !change.is_content_changed()) return {};
+    after.mode &= 01777U;  // nor are they kept by what has other content
     const bool comparable = !same_kind || (before && change.is_content_changed());
     if (after.kind == Kind::file && change.same_as.empty() && comparable) compare(change, before.value_or(""), text);
     return add(std::move(change));

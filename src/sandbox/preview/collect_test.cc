@@ -53,6 +53,15 @@ TEST(Collect, TellsAddedModifiedDeletedAndModes) {
   EXPECT_EQ(list->changes[0].diff->text, "@@ -1 +1 @@\n-old\n+new\n");
 }
 
+TEST(Collect, OtherContentNeverKeepsASetuidBitAndCanBeReadAgain) {
+  const Stage stage;
+  Stage::write(stage.work("tool"), "old\n", 04755);
+  Stage::write(stage.upper("tool"), "new\n", 04755);
+  const auto list = stage.collect();
+  EXPECT_EQ(lines_of(list), (Lines{"modified tool file 755"}));
+  EXPECT_TRUE(change_list_from(to_json(*list)));
+}
+
 TEST(Collect, AnOpaqueDirectoryHidesAllThatWasInIt) {
   const Stage stage;
   for (const char* path : {"d/a", "d/sub/b", "d/sub/deep/c", "d/kept"}) Stage::write(stage.work(path), "old");

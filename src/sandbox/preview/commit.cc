@@ -130,6 +130,10 @@ class Committer {
     }
     const sys::Fd stage = TRY(open_stage());
     const auto status = TRY(sys::stat_of(stage, name));
+    // Root works in directories of others, who must not be able to put one of theirs in its place.
+    if (status.st_uid != ::geteuid() || (status.st_mode & 0077U) != 0) {
+      return fail(Fault::conflict, "{} was swapped while it was made", name);
+    }
     journal_->device = status.st_dev;
     journal_->inode = status.st_ino;
     const sys::Fd content = TRY(store_.open_content(preview_.id));
@@ -341,9 +345,18 @@ class Committer {
       const bool widened = (passed->mode & 0700U) != 0700U && !passed->path.empty();
       if (!widened || (side == Side::after && list_.find(passed->path) != nullptr)) continue;
       const auto directory = sys::open_beneath(root_, passed->path, O_PATH | O_DIRECTORY);
-      if (directory) CHECK_OK(sys::change_mode(*directory, passed->mode, shown(passed->path)));
+      if (!directory) continue;
+      const auto status = TRY(sys::stat_of(*directory, passed->path));
+      if (status.st_ino != passed->inode) continue;  // another one now, which we never opened
+      CHECK_OK(sys::change_mode(*directory, passed->mode, shown(passed->path)));
     }
     return {};
+  }
+
+  bool is_placed(const std::string& path, std::uint64_t inode) const {
+    return std::ranges::any_of(journal_->operations, [&](const Operation& operation) {
+      return operation.path == path && operation.inode == inode;
+    });
   }
 
   Result<void> set_mode(const Change& change, const Node& node, Side side) const {
@@ -354,6 +367,8 @@ class Committer {
     const bool is_old = change.before && status.st_ino == change.was.inode;
     const bool must_be_old = side == Side::before || (change.before && !change.is_content_changed());
     if (must_be_old && !is_old && change.same_as.empty()) return {};
+    // What was made on the stage has its mode, but for the outermost directory, which had to stay movable.
+    if (!is_old && node.kind == Kind::directory && !is_placed(change.path, status.st_ino)) return {};
     std::uint32_t mode = node.mode;
     // Inherited from the directory above, not a wish of the command.
     if (node.kind == Kind::directory) mode |= status.st_mode & S_ISGID;
@@ -377,6 +392,8 @@ void leave_out_protected(ChangeList& list, const ProtectedPaths& protected_paths
       const bool stays = change.after && change.after->kind == Kind::directory;
       const bool takes_away = change.before && !stays && is_at_or_below(path, change.path);
       if (is_at_or_below(change.path, path) || takes_away) change.left_out = "it is a protected path";
+      // Another name of a protected file would be a way to change it.
+      if (!change.same_as.empty() && is_at_or_below(change.same_as, path)) change.same_as.clear();
     }
   }
 }

@@ -12,6 +12,19 @@ constexpr std::size_t most_output_shown = 16UL * 1024;
 
 std::string as_text(const std::string& bytes) { return is_utf8(bytes) ? bytes : visible(bytes, Lines::keep); }
 
+/// A name that could pass for what we say about it stands in quotation marks.
+std::string named(std::string_view path) {
+  const bool plain = !path.empty() && std::ranges::all_of(path, [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c >= 0x80 ||
+           std::string_view("/._-+,@%=:#~").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  const std::string shown = visible(path, Lines::escape);
+  if (plain) return shown;
+  std::string text = "\"";
+  for (const char c : shown) text += c == '"' ? std::string("\\\"") : std::string(1, c);
+  return text + "\"";
+}
+
 /// Deletions, then what was changed, then what is new; each in the order of the paths.
 std::vector<const Change*> gravest_first(const ChangeList& list) {
   std::vector<const Change*> changes;
@@ -54,8 +67,8 @@ std::string what_changed(const Change& change) {
   } else if (node.kind == Kind::directory) {
     add("directory");
   }
-  if (node.kind == Kind::link && change.after) add("link to " + visible(change.leads_to, Lines::escape));
-  if (!change.same_as.empty()) add("another name of " + visible(change.same_as, Lines::escape));
+  if (node.kind == Kind::link && change.after) add("link to " + named(change.leads_to));
+  if (!change.same_as.empty()) add("another name of " + named(change.same_as));
   if (node.kind == Kind::file) add(fmt::format("{} bytes", node.size));
   if (change.before && change.after && change.before->mode != change.after->mode && node.kind != Kind::link) {
     add(fmt::format("mode {:04o} → {:04o}", change.before->mode, change.after->mode));
@@ -79,7 +92,7 @@ void append_output(std::string& text, const char* name, const std::string& outpu
   if (output.empty()) return;
   const std::string_view shown = std::string_view(output).substr(0, most_output_shown);
   text += fmt::format("{} ({} bytes{}):\n", name, output.size(), shown.size() < output.size() ? ", the start" : "");
-  append_indented(text, visible(shown, Lines::keep), "  ");
+  append_indented(text, visible(shown, Lines::keep), "  | ");
 }
 
 }  // namespace
@@ -115,6 +128,24 @@ std::string summary(const ChangeList& list) {
   return text.empty() ? "no changes" : text;
 }
 
+namespace {
+
+/// After all the names: a long one must not push any of them out of sight.
+std::string diffs_of(const ChangeList& list) {
+  std::string text;
+  std::size_t listed = 0;
+  for (const Change* change : gravest_first(list)) {
+    if (listed++ >= most_listed) break;
+    if (!change->diff) continue;
+    text += fmt::format("{}:\n", named(change->path));
+    append_indented(text, visible(change->diff->text, Lines::keep), "    ");
+    if (change->diff->cut) text += "    … the rest of this diff is not shown\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string text_of(const ChangeList& list, Detail detail) {
   std::string text;
   std::size_t listed = 0;
@@ -124,14 +155,10 @@ std::string text_of(const ChangeList& list, Detail detail) {
       break;
     }
     const std::string what = what_changed(*change);
-    text += fmt::format("{:<8}  {}{}\n", change->word(), visible(change->path, Lines::escape),
-                        what.empty() ? "" : "  (" + what + ")");
-    if (detail == Detail::names || !change->diff) continue;
-    append_indented(text, visible(change->diff->text, Lines::keep), "    ");
-    if (change->diff->cut) text += "    … the rest of this diff is not shown\n";
+    text += fmt::format("{:<8}  {}{}\n", change->word(), named(change->path), what.empty() ? "" : "  (" + what + ")");
   }
   for (const std::string& note : list.notes) text += "note: " + visible(note, Lines::escape) + "\n";
-  return text;
+  return detail == Detail::names ? text : text + diffs_of(list);
 }
 
 std::string text_of(const Preview& preview, Detail detail) {
@@ -141,11 +168,12 @@ std::string text_of(const Preview& preview, Detail detail) {
   text += fmt::format("Made:    {}, kept until {}\n", to_rfc3339(preview.created), to_rfc3339(preview.expires));
   if (!preview.approval.empty()) text += fmt::format("For:     {}\n", visible(preview.approval, Lines::escape));
   if (preview.result.contains("exit_code")) text += fmt::format("Exit:    {}\n", preview.result["exit_code"].dump());
+  text += text_of(preview.list, detail);
   if (detail == Detail::diffs) {
     append_output(text, "stdout", preview.out);
     append_output(text, "stderr", preview.err);
   }
-  return text + text_of(preview.list, detail);
+  return text;
 }
 
 Json summary_json(const Preview& preview, Detail detail) {

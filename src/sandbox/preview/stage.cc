@@ -105,8 +105,9 @@ Result<void> StageWriter::copy_content(const Change& change, const sys::Fd& file
     if (got <= 0) return fail(Fault::corrupt, "the kept content of {} is cut off", shown(change.path));
     buffer.resize(static_cast<std::size_t>(got));
     hash.add(buffer);
-    CHECK_OK(sys::write_all(file, shown(change.path), buffer));
+    CHECK_OK(sys::write_sparse(file, shown(change.path), buffer));
   }
+  if (::ftruncate(file.get(), static_cast<off_t>(change.after->size)) != 0) return trouble("truncate", change.path);
   if (hash.finish() != *change.after->content) {
     return fail(Fault::corrupt, "the kept content of {} is not what the preview showed", shown(change.path));
   }

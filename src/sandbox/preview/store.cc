@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "sys/liveness.h"
+#include "sys/tree.h"
 
 namespace cordon::sandbox::preview {
 
@@ -111,7 +112,7 @@ Store::Store(const std::string& state_dir, const Clock& clock, StoreLimits limit
     : root_(state_dir + "/previews"), clock_(&clock), limits_(limits) {}
 
 Sink Store::Draft::sink() {
-  return [this](std::string_view bytes) { return sys::write_all(content_, path_ + "/content", bytes); };
+  return [this](std::string_view bytes) { return sys::write_sparse(content_, path_ + "/content", bytes); };
 }
 
 Store::Draft::~Draft() {
@@ -135,17 +136,20 @@ Result<Store::Draft> Store::begin() const {
   return Draft(id, path, std::move(content));
 }
 
-Result<void> Store::keep(Draft draft, Preview& preview) const {
+Result<void> Store::keep(Draft draft, Preview& preview, Asked asked) const {
   preview.id = draft.id();
   preview.created = clock_->now();
   preview.expires = preview.created + limits_.lasts;
-  if (::fsync(draft.content_.get()) != 0) {
+  // Its end may be a hole.
+  const off_t end = ::lseek(draft.content_.get(), 0, SEEK_CUR);
+  if (end < 0 || ::ftruncate(draft.content_.get(), end) != 0 || ::fsync(draft.content_.get()) != 0) {
     return fail(Fault::unavailable, "sync {}/content: {}", draft.path_, sys::errno_text(errno));
   }
   CHECK_OK(sys::replace_file(draft.path_ + "/preview.json",
                              to_json(preview).dump(-1, ' ', false, Json::error_handler_t::replace), 0600));
   const Json note = {{"expires", to_rfc3339(preview.expires)}, {"approval", preview.approval}};
   CHECK_OK(sys::create_file(draft.path_ + "/note.json", note.dump(), 0600));
+  if (asked == Asked::in_earnest) CHECK_OK(sys::create_file(draft.path_ + "/earnest", "", 0600));
   std::error_code error;
   fs::rename(draft.path_, directory_of(preview.id), error);
   if (error) return fail(Fault::unavailable, "keep {}: {}", preview.id, error.message());
@@ -197,6 +201,37 @@ Result<void> Store::attach(std::string_view id, std::string_view approval) const
   return sys::replace_file(directory_of(id) + "/note.json", json.dump(), 0600);
 }
 
+std::string Store::approval_of(std::string_view id) const { return read_note(directory_of(id)).approval; }
+
+void Store::let_go(std::string_view approval) const {
+  if (approval.empty()) return;
+  forget_making(making_directory(), approval);
+  for (const std::string& id : ids()) {
+    std::error_code error;
+    if (approval_of(id) != approval || fs::exists(directory_of(id) + "/journal.json", error)) continue;
+    const auto preview = find(id);
+    const bool made_for_it = !preview || preview->approval == approval;
+    static_cast<void>(made_for_it ? remove(id) : attach(id, ""));
+  }
+}
+
+Result<std::optional<Making>> Store::begin_making(std::string_view approval) const {
+  CHECK_OK(sys::ensure_private_directory(root_));
+  return Making::begin(making_directory(), approval);
+}
+
+Result<Making> Store::adopt_making(std::string_view approval, sys::Fd file) const {
+  return Making::adopt(making_directory(), approval, std::move(file));
+}
+
+Progress Store::progress(std::string_view approval) const { return progress_of(making_directory(), approval); }
+
+Result<sys::FileLock> Store::wait_for_turn(std::string_view approval) const {
+  constexpr std::size_t at_once = 2;
+  const std::size_t turn = std::hash<std::string_view>()(approval) % at_once;
+  return sys::FileLock::take(fmt::format("{}/turn-{}", root_, turn));
+}
+
 bool Store::is_only_dry(std::string_view id) const {
   std::error_code error;
   return !fs::exists(directory_of(id) + "/earnest", error);
@@ -219,6 +254,7 @@ Result<void> Store::remove(std::string_view id) const {
 
 void Store::sweep() const {
   std::error_code error;
+  forget_makings(making_directory(), clock_->now() - limits_.lasts);
   for (const auto& item : fs::directory_iterator(root_, error)) {
     const std::string name = item.path().filename();
     if (name.starts_with(unfinished)) {

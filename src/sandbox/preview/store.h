@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "sandbox/preview/change.h"
 #include "sandbox/preview/collect.h"
+#include "sandbox/preview/making.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 
@@ -64,8 +65,9 @@ class Store {
     sys::Fd content_;
   };
   Result<Draft> begin() const;
+  enum class Asked { dry, in_earnest };
   /// Fills in its id and times.
-  Result<void> keep(Draft draft, Preview& preview) const;
+  Result<void> keep(Draft draft, Preview& preview, Asked asked) const;
 
   Result<Preview> find(std::string_view id) const;
   /// The newest first. What cannot be read is left out.
@@ -73,6 +75,19 @@ class Store {
   Result<std::optional<Preview>> find_for_approval(std::string_view approval) const;
   /// From now on it is what this entry's approver sees and may commit.
   Result<void> attach(std::string_view id, std::string_view approval) const;
+  /// The entry whose approver sees it; empty: none.
+  std::string approval_of(std::string_view id) const;
+  /// The entry was answered or has expired: what was made for it goes, what was only attached to it stays. One whose
+  /// commit was begun stays too.
+  void let_go(std::string_view approval) const;
+
+  /// Who has this makes the preview of that entry, and nobody else does. Nothing: another is at it.
+  Result<std::optional<Making>> begin_making(std::string_view approval) const;
+  Result<Making> adopt_making(std::string_view approval, sys::Fd file) const;
+  Progress progress(std::string_view approval) const;
+  /// Few are made at once, so that who asks for many does not take the machine.
+  Result<sys::FileLock> wait_for_turn(std::string_view approval) const;
+
   /// Whether the entry that this preview is for was asked for by nothing but a dry run.
   bool is_only_dry(std::string_view id) const;
   /// From now on it was asked for in earnest, too.
@@ -89,6 +104,7 @@ class Store {
  private:
   std::vector<std::string> ids() const;
   std::uint64_t bytes_kept() const;
+  std::string making_directory() const { return root_ + "/making"; }
   std::string root_;
   const Clock* clock_;
   StoreLimits limits_;

@@ -75,7 +75,7 @@ class Stage {
     preview.plan = Json::object();
     preview.result = Json::object();
     preview.list = TRY(collect({}, std::move(protected_paths), draft.sink()));
-    CHECK_OK(store.keep(std::move(draft), preview));
+    CHECK_OK(store.keep(std::move(draft), preview, Store::Asked::dry));
     return preview;
   }
 

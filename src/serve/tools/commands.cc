@@ -48,7 +48,7 @@ Result<Json> execute_command(const Premises& premises, const Call& call) {
   const Request request = TRY(request_of(premises, call));
   guard::Guard guard = TRY(premises.guard(call.caller, request));
   if (flag_in(call.arguments, "dry_run", guard.settings().approval.dry_run.value)) {
-    return guard::to_json(guard.preview(request, {}, call.stop));
+    return guard::to_json(guard.preview(request, {.keep = flag_in(call.arguments, "keep", false)}, call.stop));
   }
   ReportingIo io(call);
   guard::Asking asking;

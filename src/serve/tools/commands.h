@@ -16,6 +16,12 @@ Result<Json> list_queue(const Premises& premises, const Call& call);
 Result<Json> approve_entry(const Premises& premises, const Call& call);
 Result<Json> reject_entry(const Premises& premises, const Call& call);
 
+// previews.cc
+Result<Json> list_previews(const Premises& premises, const Call& call);
+Result<Json> show_preview(const Premises& premises, const Call& call);
+Result<Json> commit_preview(const Premises& premises, const Call& call);
+Result<Json> discard_preview(const Premises& premises, const Call& call);
+
 // books.cc
 Result<Json> read_log(const Premises& premises, const Call& call);
 Result<Json> read_stats(const Premises& premises, const Call& call);

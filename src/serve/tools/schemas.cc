@@ -105,4 +105,30 @@ Json run_schema() {
 
 Json explain_schema() { return type("object"); }
 
+Json preview_schema() {
+  return object({{"id", type("string")},
+                 {"command", type("string")},
+                 {"workspace", type("string")},
+                 {"created_at", type("string")},
+                 {"expires_at", type("string")},
+                 {"queue_id", or_null("string")},
+                 {"counts", type("object")},
+                 {"changes", list_of(type("object"))},
+                 {"stdout", type("string")},
+                 {"stderr", type("string")},
+                 {"conflicts", list_of(type("string"))}});
+}
+
+Json commit_schema() {
+  return object({{"success", type("boolean")},
+                 {"preview", type("string")},
+                 {"committed", type("boolean")},
+                 {"applied", type("integer")},
+                 {"conflicts", list_of(type("string"))},
+                 {"left_out", list_of(type("string"))},
+                 {"queued", type("boolean")},
+                 {"queue_id", or_null("string")},
+                 {"error", or_null("string")}});
+}
+
 }  // namespace cordon::serve

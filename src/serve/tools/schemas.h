@@ -14,5 +14,7 @@ Json change_schema();
 Json coverage_schema();
 Json run_schema();
 Json explain_schema();
+Json preview_schema();
+Json commit_schema();
 
 }  // namespace cordon::serve

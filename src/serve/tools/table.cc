@@ -25,10 +25,13 @@ constexpr std::array<Argument, 2> check_arguments = {{
     {.name = "command", .required = true, .description = "The shell command (bash) to judge"},
     {.name = "context", .kind = Kind::object, .description = "What to suppose", .members = context_members},
 }};
-constexpr std::array<Argument, 8> exec_arguments = {{
+constexpr std::array<Argument, 9> exec_arguments = {{
     {.name = "command", .required = true, .description = "The shell command (bash) to run"},
     {.name = "require_approval", .kind = Kind::boolean, .description = "Ask a person even if the rules allow it"},
     {.name = "dry_run", .kind = Kind::boolean, .description = "Say what would happen; run and change nothing"},
+    {.name = "keep",
+     .kind = Kind::boolean,
+     .description = "With dry_run: keep what it did, to apply it later by sandbox_preview_commit"},
     {.name = "timeout",
      .kind = Kind::whole,
      .description = "End it after so many milliseconds",
@@ -96,13 +99,21 @@ constexpr std::array<Argument, 2> explain_arguments = {{
     {.name = "command", .description = "A command whose verdict and rules to explain"},
 }};
 
+constexpr std::array<Argument, 1> preview_arguments = {{
+    {.name = "id", .required = true, .description = "The whole id, prv_…"},
+}};
+constexpr std::array<Argument, 2> commit_arguments = {{
+    {.name = "id", .required = true, .description = "The whole id, prv_…"},
+    {.name = "approval", .description = "Commit by this approval (cmd_…), given earlier"},
+}};
+
 const std::vector<Role> everyone = {Role::agent, Role::approver, Role::auditor};
 const std::vector<Role> runners = {Role::agent, Role::approver};
 const std::vector<Role> approvers = {Role::approver};
 
 constexpr Hints reads = {.read_only = true, .idempotent = true};
 
-const std::array<Tool, 12> table = {{
+const std::array<Tool, 16> table = {{
     {.name = "sandbox_check",
      .title = "Judge a command",
      .description =
@@ -227,6 +238,48 @@ const std::array<Tool, 12> table = {{
      .roles = everyone,
      .policy_name = "",
      .call = explain_settings},
+    {.name = "sandbox_preview_list",
+     .title = "List kept previews",
+     .description = "Lists what sandbox_exec with `dry_run` and `keep` has kept for you.",
+     .arguments = {},
+     .output_schema = list_schema,
+     .hints = reads,
+     .roles = everyone,
+     .policy_name = "",
+     .call = list_previews},
+    {.name = "sandbox_preview_show",
+     .title = "Show a kept preview",
+     .description = "What the command did in its dry run: changed files with diffs, output, and what changed in the "
+                    "workspace since "
+                    "(`conflicts`). Of a command that waits for approval only its approver sees it.",
+     .arguments = preview_arguments,
+     .output_schema = preview_schema,
+     .hints = reads,
+     .roles = everyone,
+     .policy_name = "",
+     .call = show_preview},
+    {.name = "sandbox_preview_commit",
+     .title = "Apply a kept preview",
+     .description =
+         "Applies exactly the changes of a kept preview to the workspace, without running the command again. It needs "
+         "the approval that the command would need; with `queued`, ask the user to run `sandbox-queue approve "
+         "<queue_id> "
+         "--commit`. With `conflicts` nothing was applied: make a new preview.",
+     .arguments = commit_arguments,
+     .output_schema = commit_schema,
+     .hints = {.destructive = true},
+     .roles = runners,
+     .policy_name = "exec",
+     .call = commit_preview},
+    {.name = "sandbox_preview_discard",
+     .title = "Drop a kept preview",
+     .description = "Drops a preview that is not wanted any more; a commit of it that was cut off is undone.",
+     .arguments = preview_arguments,
+     .output_schema = answer_schema,
+     .hints = {.idempotent = true},
+     .roles = runners,
+     .policy_name = "exec",
+     .call = discard_preview},
 }};
 
 }  // namespace
