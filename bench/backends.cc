@@ -74,6 +74,7 @@ int run(int rounds) {
   image.image = text_of("CORDON_TEST_IMAGE");
   Profile kept = image;
   kept.session.path = state + "/session";
+  kept.kept_idle_ms = kept.kept_life_ms = 3'600'000;
 
   std::vector<Series> all;
   all.push_back({"docker run --rm",

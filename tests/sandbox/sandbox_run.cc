@@ -30,7 +30,7 @@ using sandbox::native::Options;
 const char* usage_text =
     "sandbox_run [--backend native|runc|crun|gvisor|docker] [--socket S] [--image ID] [--workspace DIR --access "
     "none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
-    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
+    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR [--idle MS --life MS]] [--home DIR] [--git-name N --git-email E] "
     "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--reach RULE]… [--publish PORT]… "
@@ -138,6 +138,8 @@ Arguments parse(int argc, char** argv) {
          profile.environment.emplace_back(v.substr(0, equals), equals == std::string::npos ? "" : v.substr(equals + 1));
        }},
       {"--session", [&](auto& v) { profile.session.path = v; }},
+      {"--idle", [&](auto& v) { profile.kept_idle_ms = number(v); }},
+      {"--life", [&](auto& v) { profile.kept_life_ms = number(v); }},
       {"--home", [&](auto& v) { profile.session.home = v; }},
       {"--git-name", [&](auto& v) { profile.session.git_name = v; }},
       {"--git-email", [&](auto& v) { profile.session.git_email = v; }},
