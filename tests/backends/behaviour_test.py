@@ -52,6 +52,7 @@ def engine(method, path, body=None):
     connection.sock.connect(os.environ["CORDON_TEST_SOCKET"])
     connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
     text = connection.getresponse().read()
+    connection.close()
     return json.loads(text) if text else None
 
 
@@ -411,6 +412,44 @@ class Files(Case):
         self.assertEqual(self.good(self.run_tool(*options, shell=probe + "; echo $HOME")), "kept\nkept\nend\n/home/someone\n")
 
 
+# Beside another run in the same container, as the same user: it calls at every socket that it finds, and looks into
+# everything of Cordon's that it may. What it achieves it prints.
+HOSTILE = r"""
+import os, socket, struct
+fake = b"".join(struct.pack("<IiiIQQ", kind, 0, 0, 0, 0, 0) for kind in (1, 3, 4))  # ready, started, ended
+print("up", flush=True)
+while True:
+    names = set()
+    for place in ("/.cordon", "/.cordon/calls"):
+        try:
+            names.update(os.path.join(place, name) for name in os.listdir(place))
+        except OSError:
+            pass
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                words = file.read().split("\0")
+        except OSError:
+            continue
+        names.update(word for word in words if word.startswith("/.cordon/"))
+        if words[0] != "/.cordon/init":
+            continue
+        try:
+            os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))
+            print("OPENED", pid, flush=True)
+        except OSError:
+            pass
+    for name in names:
+        with socket.socket(socket.AF_UNIX) as caller:
+            try:
+                caller.connect(name)
+                caller.sendall(fake)
+                print("CONNECTED", name, flush=True)
+            except OSError:
+                pass
+"""
+
+
 @unittest.skipUnless(BACKEND == "docker", "containers are kept by an engine")
 class KeptContainers(Case):
     def setUp(self):
@@ -484,12 +523,12 @@ class KeptContainers(Case):
             with open(os.path.join(place, "made"), "w") as file:
                 file.write("\0 nothing\n")
 
-        def another_listens():
+        def nobody_listens():
             os.unlink(os.path.join(place, "socket"))
-            self.listener = socket.socket(socket.AF_UNIX)
-            self.listener.bind(os.path.join(place, "socket"))  # nobody listens at it
+            with socket.socket(socket.AF_UNIX) as nobody:
+                nobody.bind(os.path.join(place, "socket"))  # and does not listen
 
-        for lose in (engine_removes, note_is_garbage, another_listens, lambda: shutil.rmtree(place)):
+        for lose in (engine_removes, note_is_garbage, nobody_listens, lambda: shutil.rmtree(place)):
             self.good(self.kept("true"))
             lose()
             self.assertEqual(self.good(self.kept("echo again")), "again\n")
@@ -509,29 +548,7 @@ class KeptContainers(Case):
         self.assertEqual(self.containers(), first)
 
     def test_a_program_in_it_cannot_answer_for_another_run(self):
-        program = self.write("hostile.py", """
-import os, socket, struct
-fake = b"".join(struct.pack("<IiiIQQ", kind, 0, 0, 0, 0, 0) for kind in (1, 3, 4))  # ready, started, ended
-print("up", flush=True)
-while True:
-    names = set()
-    for place in ("/.cordon", "/.cordon/calls"):
-        try: names.update(os.path.join(place, name) for name in os.listdir(place))
-        except OSError: pass
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/cmdline") as file: names.update(word for word in file.read().split("\\0") if word.startswith("/.cordon/"))
-            os.open(f"/proc/{pid}/mem", os.O_RDWR) if int(pid) != os.getpid() and open(f"/proc/{pid}/comm").read() == "init\\n" else None
-            print("OPENED", pid, flush=True) if open(f"/proc/{pid}/comm").read() == "init\\n" else None
-        except OSError: pass
-    for name in names:
-        caller = socket.socket(socket.AF_UNIX)
-        try:
-            caller.connect(name)
-            caller.sendall(fake)
-            print("CONNECTED", name, flush=True)
-        except OSError: pass
-""")
+        program = self.write("hostile.py", HOSTILE)
         self.good(self.kept("true"))
         with subprocess.Popen(self.command(*self.options(), "--raw", argv=["python3", program]), stdout=subprocess.PIPE, text=True) as hostile:
             try:
@@ -542,6 +559,7 @@ while True:
             finally:
                 hostile.kill()
             self.assertEqual(hostile.stdout.read(), "")
+        self.good(self.kept("true"))  # sweeps what the killed one left
 
     def test_it_ends_when_nobody_comes(self):
         self.good(self.kept("true", idle=1500))
