@@ -74,7 +74,6 @@ int run(int rounds) {
   image.image = text_of("CORDON_TEST_IMAGE");
   Profile kept = image;
   kept.session.path = state + "/session";
-  kept.kept_idle_ms = kept.kept_life_ms = 3'600'000;
 
   std::vector<Series> all;
   all.push_back({"docker run --rm",
@@ -90,7 +89,7 @@ int run(int rounds) {
       "");
   add(all, "runc", open(sandbox::oci::OciSandbox::open(sandbox::oci::Runtime::runc, state)), profile, "");
   add(all, "gvisor", open(sandbox::oci::OciSandbox::open(sandbox::oci::Runtime::gvisor, state)), profile, "");
-  const sandbox::docker::Options engine{state, {text_of("CORDON_TEST_SOCKET")}};
+  const sandbox::docker::Options engine{.state_directory = state, .sockets = {text_of("CORDON_TEST_SOCKET")}};
   add(all, "docker, a new container", open(sandbox::docker::DockerSandbox::open(engine)), image, "");
   add(all, "docker, scope session, second and later", open(sandbox::docker::DockerSandbox::open(engine)), kept, "");
 

@@ -235,10 +235,6 @@ std::vector<Field> sandbox_fields() {
                                              {.looser = Looser::any_change}),
       scalar<AT(agent.sandbox.docker.user)>("sandbox.docker.user", For::agent, Form::text,
                                             {.looser = Looser::any_change}),
-      scalar<AT(agent.sandbox.docker.idle_ms)>("sandbox.docker.idle", For::agent, Form::duration,
-                                               {.least = 1000, .most = 30 * day}),
-      scalar<AT(agent.sandbox.docker.life_ms)>("sandbox.docker.life", For::agent, Form::duration,
-                                               {.least = 1000, .most = 30 * day}),
       list<AT(agent.sandbox.docker.environment)>("sandbox.docker.env", "", For::agent, Form::environment,
                                                  Adding::loosens, Later::joins),
   };

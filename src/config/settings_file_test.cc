@@ -67,7 +67,7 @@ TEST(SettingsFile, ReadsEverySetting) {
   const Read made = read(R"({
     agents: { defaults: { sandbox: { backend: "gvisor", network: { allow: ["A.example:443", "preset:pip"] },
         limits: { timeMs: 90000, memory: "512m", cpus: 1.5, pids: 64, disk: 1048576, output: "1 MiB" },
-        docker: { image: "debian:12", user: "1000", idle: "5m", life: "2h", env: { A: "b c" } } } },
+        docker: { image: "debian:12", user: "1000", env: { A: "b c" } } } },
       entries: { ops: { sandbox: "non-main", tools: { profile: "minimal" } } } },
     policy: { level: "deny", allowed: ["ls"], dangerous: ["*"], disallowed: ["nc -l"], autoApproveSafe: false, dryRun: true,
       auditRetention: "90 days", approvalExpiry: "5 min", queueLimit: 10, onAuditFailure: "continue",
@@ -79,8 +79,7 @@ TEST(SettingsFile, ReadsEverySetting) {
                   "2 sandbox.network.allow = preset:pip", "3 sandbox.limits.timeMs = 1m30s",
                   "3 sandbox.limits.memory = 512 MiB", "3 sandbox.limits.cpus = 1.5", "3 sandbox.limits.pids = 64",
                   "3 sandbox.limits.disk = 1 MiB", "3 sandbox.limits.output = 1 MiB",
-                  "4 sandbox.docker.image = debian:12", "4 sandbox.docker.user = 1000", "4 sandbox.docker.idle = 5m",
-                  "4 sandbox.docker.life = 2h", "4 sandbox.docker.env = A=b c",
+                  "4 sandbox.docker.image = debian:12", "4 sandbox.docker.user = 1000", "4 sandbox.docker.env = A=b c",
                   "5 ops/sandbox.mode = non-main", "5 ops/tools.profile = minimal", "6 policy.level = deny",
                   "6 policy.allowed = ls", "6 policy.dangerous = *", "6 policy.disallowed = nc -l",
                   "6 policy.autoApproveSafe = false", "6 policy.dryRun = true", "7 policy.auditRetention = 90d",

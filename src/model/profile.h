@@ -126,8 +126,6 @@ struct Profile {
   std::string backend;             // which one the plan was made for; empty: native
   std::string image;               // docker: the id of the image that is the root, and so all that is in it
   std::string image_user;          // docker: "UID" or "UID:GID"; empty: chosen so that the workspace can be used
-  std::uint64_t kept_idle_ms = 0;  // docker: how long the session's container is kept without use, and at all;
-  std::uint64_t kept_life_ms = 0;  // 0: it is not kept
 };
 
 }  // namespace cordon

@@ -87,9 +87,6 @@ struct DockerOptions {
   Setting<std::string> image;      // empty: Cordon's own
   Setting<std::string> user;       // empty: the image's unprivileged user
   std::vector<Entry> environment;  // "NAME=value"
-  // A container that is kept ends by itself when nobody came for so long, or when it is so old.
-  Setting<std::int64_t> idle_ms{15LL * 60 * 1000, {}};
-  Setting<std::int64_t> life_ms{6LL * 60 * 60 * 1000, {}};
 };
 
 struct SandboxSettings {

@@ -82,11 +82,7 @@ class Drafter {
   Result<Profile> draft() {
     profile_.backend = basis_.backend;
     profile_.image = basis_.image;
-    if (!basis_.image.empty()) {
-      profile_.image_user = sandbox_.docker.user.value;
-      profile_.kept_idle_ms = static_cast<std::uint64_t>(sandbox_.docker.idle_ms.value);
-      profile_.kept_life_ms = static_cast<std::uint64_t>(sandbox_.docker.life_ms.value);
-    }
+    if (!basis_.image.empty()) profile_.image_user = sandbox_.docker.user.value;
     if (!request_.clean_room) profile_.session = basis_.session;
     profile_.session.home = request_.home;
     add_workspace();

@@ -232,37 +232,16 @@ std::string group_for(const Identity& identity) {
 }
 
 std::vector<std::string> masked_paths() {
-  return {"/proc/acpi",
-          "/proc/asound",
-          "/proc/kcore",
-          "/proc/keys",
-          "/proc/latency_stats",
-          "/proc/timer_list",
-          "/proc/timer_stats",
-          "/proc/sched_debug",
-          "/proc/scsi",
-          "/proc/kallsyms",
-          "/proc/kpagecount",
-          "/proc/kpageflags",
-          "/proc/vmallocinfo",
-          "/proc/pagetypeinfo",
-          "/proc/cmdline",
-          "/proc/config.gz",
-          "/proc/interrupts",
-          "/proc/iomem",
-          "/proc/ioports",
-          "/proc/kmsg",
-          "/proc/modules",
-          "/proc/driver",
-          "/proc/bus",
-          "/proc/sys/kernel/random/boot_id",
+  return {"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
+          "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/proc/kallsyms", "/proc/kpagecount",
+          "/proc/kpageflags", "/proc/vmallocinfo", "/proc/pagetypeinfo", "/proc/cmdline", "/proc/config.gz",
+          "/proc/interrupts", "/proc/iomem", "/proc/ioports", "/proc/kmsg", "/proc/modules", "/proc/driver",
+          "/proc/bus", "/proc/sys/kernel/random/boot_id",
           // All of it: the machine's devices, and the control groups of everybody.
           "/sys"};
 }
 
-std::vector<std::string> read_only_paths() {
-  return {"/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
-}
+std::vector<std::string> read_only_paths() { return {"/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}; }
 
 Result<std::string> place_as_seen(const Place& place, MountedBy by) {
   const sys::Fd there = open_strictly(AT_FDCWD, place.source, O_PATH, 0);

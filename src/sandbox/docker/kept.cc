@@ -29,8 +29,7 @@ sockaddr_un name_in(const sys::Fd& directory) {
 }  // namespace
 
 bool may_be_kept(const Profile& profile) {
-  return !profile.session.path.empty() && profile.workspace.access != WorkspaceAccess::overlay &&
-         profile.kept_idle_ms > 0 && profile.kept_life_ms > 0;
+  return !profile.session.path.empty() && profile.workspace.access != WorkspaceAccess::overlay;
 }
 
 std::string made_of(const container::Layout& layout, const ContainerRequest& request) {

@@ -7,6 +7,7 @@
 // session's container any more, whatever the engine says.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,12 @@
 #include "sys/file.h"
 
 namespace cordon::sandbox::docker {
+
+/// A container ends by itself when nobody came for so long, or when it is so old and nobody is there.
+struct KeptTimes {
+  std::chrono::milliseconds idle = std::chrono::minutes(15);
+  std::chrono::milliseconds life = std::chrono::hours(6);
+};
 
 struct Kept {
   std::string id;

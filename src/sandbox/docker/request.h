@@ -10,10 +10,10 @@
 namespace cordon::sandbox::docker {
 
 // Labels, by which containers are found again.
-constexpr const char* state_label = "cordon.state";   // which state directory's
-constexpr const char* owner_label = "cordon.owner";   // the mark of the process that must remove it
-constexpr const char* key_label = "cordon.session";   // one that is kept: whose
-constexpr const char* maker_label = "cordon.maker";   // one that is kept: the mark of the process that made it
+constexpr const char* state_label = "cordon.state";  // which state directory's
+constexpr const char* owner_label = "cordon.owner";  // the mark of the process that must remove it
+constexpr const char* key_label = "cordon.session";  // one that is kept: whose
+constexpr const char* maker_label = "cordon.maker";  // one that is kept: the mark of the process that made it
 
 struct Mount {
   std::string source;
@@ -27,6 +27,7 @@ struct ContainerRequest {
   std::vector<std::string> arguments;
   bool input = false;
   std::vector<Mount> mounts;
+  std::vector<std::string> security;  // further options
   std::map<std::string, std::string> labels;
 };
 

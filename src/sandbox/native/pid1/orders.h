@@ -18,7 +18,7 @@ enum OrderFlags : std::uint32_t {
   order_enter = 1u << 7,            // with it come descriptors, at most `most_doors`: write 0 to each; orders follow
   order_streams = 1u << 8,          // with it come stdin, stdout and stderr; orders follow
   order_listen = 1u << 9,           // with it comes the socket at which a container that is kept takes calls
-  order_linger = 1u << 6,           // stay after the report until the launcher closes: a container's counters go with it
+  order_linger = 1u << 6,  // stay after the report until the launcher closes: a container's counters go with it
 };
 constexpr unsigned most_doors = 4;
 

@@ -6,8 +6,8 @@
 // kills whatever is left.
 //
 // In a container it is a file that the engine starts, `init SOCKET`, and finds its launcher at that socket
-// (container/stage.h). `init SOCKET IDLE LIFE` is pid 1 of a container that is kept (docker/kept.h): from its launcher it
-// gets the socket at which other launchers call, and each call is answered by a child of its own.
+// (container/stage.h). `init SOCKET IDLE LIFE` is pid 1 of a container that is kept (docker/kept.h): from its launcher
+// it gets the socket at which other launchers call, and each call is answered by a child of its own.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
