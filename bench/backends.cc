@@ -89,7 +89,7 @@ int run(int rounds) {
       "");
   add(all, "runc", open(sandbox::oci::OciSandbox::open(sandbox::oci::Runtime::runc, state)), profile, "");
   add(all, "gvisor", open(sandbox::oci::OciSandbox::open(sandbox::oci::Runtime::gvisor, state)), profile, "");
-  const sandbox::docker::Options engine{state, {text_of("CORDON_TEST_SOCKET")}};
+  const sandbox::docker::Options engine{.state_directory = state, .sockets = {text_of("CORDON_TEST_SOCKET")}};
   add(all, "docker, a new container", open(sandbox::docker::DockerSandbox::open(engine)), image, "");
   add(all, "docker, scope session, second and later", open(sandbox::docker::DockerSandbox::open(engine)), kept, "");
 

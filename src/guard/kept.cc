@@ -36,7 +36,7 @@ Result<void> check_drift(const Session& session, const SandboxSettings& settings
   const std::string wanted = digest_of(settings, isolator);
   const auto before = TRY(sys::read_file_if_exists(note_of(session), room));
   if (!before || *before == wanted) return {};
-  if (TRY(sandbox::docker::find_kept(docker.engine(), session.directory))) {
+  if (!TRY(sandbox::docker::find_kept(docker.engine(), session.directory)).empty()) {
     return fail(Fault::conflict,
                 "the settings of this sandbox changed since it was started, and it lives by the old ones; begin anew: "
                 "cordon sandbox recreate --keep-files --session '{}'",
@@ -63,11 +63,14 @@ std::map<std::string, sandbox::docker::Kept> kept_sandboxes(const config::Source
 }
 
 Result<void> end_kept(const config::Sources& sources, const std::string& session_directory) {
+  // Also one that its engine has forgotten: nobody calls it any more, and it ends by itself.
+  TRY(sandbox::docker::KeptPlace::enter(session_directory)).forget();
   const auto docker = docker_of(sources);
   if (!docker) return {};  // without an engine there is none
-  const auto kept = TRY(sandbox::docker::find_kept((*docker)->engine(), session_directory));
-  if (!kept) return {};
-  return (*docker)->end(*kept);
+  for (const auto& kept : TRY(sandbox::docker::find_kept((*docker)->engine(), session_directory))) {
+    CHECK_OK((*docker)->end(kept));
+  }
+  return {};
 }
 
 }  // namespace cordon::guard

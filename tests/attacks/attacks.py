@@ -19,6 +19,7 @@ import time
 
 import cage
 import decoys
+import engine_in_cage
 import intended
 import launchers
 import layers
@@ -77,7 +78,7 @@ NORMAL = (("bare/user", "unshare/user", "bwrap/user", "L0/user", "L2/user", "L4/
           ("bare/root", "bwrap/root", "L0/root", "L1c/user", "L1l/user", "L3/root"))
 
 
-def make_columns(arguments, groups, share):
+def make_columns(arguments, groups, share, engine):
     columns = []
     for principal in arguments.principals.split(","):
         columns.append(launchers.bare(principal, groups))
@@ -88,7 +89,8 @@ def make_columns(arguments, groups, share):
         columns += [launchers.native(level, principal, groups, arguments.sandbox_run, arguments.without)
                     for level in launchers.LEVELS if principal == "root" or level != "L3"]
         columns += [launchers.Container(backend, principal, groups, arguments.sandbox_run)
-                    for backend in launchers.CONTAINERS]
+                    for backend in launchers.CONTAINERS if backend != "docker"]
+        columns.append(launchers.Docker(principal, groups, arguments.sandbox_run, engine))
     wanted = [name for name in arguments.columns.split(",") if name]
     if wanted:
         return [c for c in columns if c.name in wanted or title(c) in wanted] if share == 0 else []
@@ -159,7 +161,7 @@ def matches(name, arguments):
 
 def run_column(column, results, arguments, programs):
     workspace = decoys.Workspace(title(column).replace("/", "-"), column.owner, programs)
-    trouble = offered(column, workspace)
+    trouble = column.prepare() or offered(column, workspace)
     if trouble:
         results.skipped[title(column)] = trouble
         return
@@ -285,7 +287,8 @@ def attack_share(arguments, groups, share):
         name, claim = line.split("\t")
         results.claims[name] = claim
     results.probes = list(results.claims)
-    for column in make_columns(arguments, groups, share):
+    engine = engine_in_cage.Engine(arguments.bin, groups)
+    for column in make_columns(arguments, groups, share, engine):
         started = time.monotonic()
         run_column(column, results, arguments, programs)
         results.wrong += judge(results, title(column))

@@ -43,6 +43,10 @@ class Launcher:
         self.wrap = wrap
         self.owner = 0 if principal == "root" else cage.USER_ID
 
+    def prepare(self):
+        """What a column needs before its first run; the reason, where this machine does not have it."""
+        return None
+
     def start(self, workspace, command, options=(), **settings):
         settings.setdefault("stdin", subprocess.DEVNULL)
         settings.setdefault("stdout", subprocess.PIPE)
@@ -108,7 +112,22 @@ class Container(Native):
         return super().confine(workspace, command, ["--backend", self.name, *options])
 
 
-CONTAINERS = ("runc", "gvisor")
+class Docker(Container):
+    """In a container of the engine that the cage has (engine_in_cage.py)."""
+
+    def __init__(self, principal, groups, sandbox_run, engine):
+        super().__init__("docker", principal, groups, sandbox_run)
+        self.engine = engine
+
+    def prepare(self):
+        return self.engine.start()
+
+    def confine(self, workspace, command, options):
+        place = ["--socket", self.engine.socket, "--image", self.engine.image]
+        return super().confine(workspace, command, [*place, *options])
+
+
+CONTAINERS = ("runc", "gvisor", "docker")
 
 
 def bare(principal, groups):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """One behaviour of every backend: what is given, what is taken, how it ends, and that nothing is left. The backend is
 CORDON_BACKEND; docker's engine is the one that engine.py started."""
+import hashlib
 import http.client
 import json
 import os
@@ -19,6 +20,7 @@ PROGRAMS = {"runc": "runc", "gvisor": "runsc", "docker": "dockerd"}
 ROOT = os.getuid() == 0
 # The slowest of them start in seconds on a busy machine.
 PATIENCE = 180
+KEY = "cordon.session"  # a label of containers that are kept
 
 
 def user_inside():
@@ -44,12 +46,22 @@ def processes_with(mark):
     return [pid for pid in found if pid != os.getpid()]
 
 
-def engine_containers():
+def engine(method, path, body=None):
     connection = http.client.HTTPConnection("engine")
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.connect(os.environ["CORDON_TEST_SOCKET"])
-    connection.request("GET", "/containers/json?all=1")
-    return [one["Names"][0] for one in json.loads(connection.getresponse().read())]
+    connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
+    text = connection.getresponse().read()
+    connection.close()
+    return json.loads(text) if text else None
+
+
+def engine_containers():
+    return [one["Id"] for one in engine("GET", "/containers/json?all=1") if KEY not in (one["Labels"] or {})]
+
+
+def engine_containers_of(session):
+    return [one["Id"] for one in engine("GET", "/containers/json?all=1") if (one["Labels"] or {}).get(KEY) == session]
 
 
 class Case(unittest.TestCase):
@@ -183,7 +195,7 @@ class Ends(Case):
 
     def containers(self):
         if BACKEND == "docker":
-            return [name for name in engine_containers() if name.startswith("/cordon-") and not name.startswith("/cordon-kept-")]
+            return engine_containers()
         place = os.path.join(self.state, BACKEND)
         return os.listdir(place) if os.path.isdir(place) else []
 
@@ -280,6 +292,32 @@ class Surroundings(Case):
         self.assertEqual([line for line in out.split("\n") if line and line not in tolerated], ["end"])
 
 
+    def test_the_machine_is_not_read_from_sys_and_proc(self):
+        program = ("import os\n"
+                   "def readable(path):\n"
+                   "    try:\n"
+                   "        with open(path, 'rb') as file: return bool(file.read(1))\n"
+                   "    except OSError: return False\n"
+                   "for top, _, names in os.walk('/sys'):\n"
+                   "    for name in names:\n"
+                   "        if readable(os.path.join(top, name)): print(os.path.join(top, name))\n"
+                   "for name in ('kcore', 'keys', 'timer_list', 'sched_debug', 'kallsyms', 'interrupts', 'iomem', 'ioports',\n"
+                   "             'modules', 'kmsg', 'cmdline', 'config.gz', 'sys/kernel/random/boot_id', 'kpageflags'):\n"
+                   "    if readable('/proc/' + name): print('/proc/' + name)\n"
+                   "for name in ('acpi', 'scsi', 'asound', 'driver', 'bus'):\n"
+                   "    if os.path.isdir('/proc/' + name) and os.listdir('/proc/' + name): print('/proc/' + name)\n"
+                   "print('end')\n")
+        lines = self.good(self.run_tool(argv=["python3", "-c", program])).split()
+        if BACKEND == "gvisor":  # tables of its own kernel
+            lines = [line for line in lines if not line.startswith(("/sys/", "/proc/cmdline"))]
+        if BACKEND == "native":
+            # Its user namespace takes the right to read what is not covered; these two tell everybody the same.
+            lines = [line for line in lines if line not in ("/proc/interrupts", "/proc/kallsyms", "/proc/modules",
+                                                            "/proc/iomem", "/proc/ioports", "/proc/driver", "/proc/bus",
+                                                            "/proc/scsi", "/proc/acpi")]
+        self.assertEqual(lines[:10], ["end"])
+
+
 class Files(Case):
     def test_a_writable_workspace_is_written_as_its_owner(self):
         self.write("in.txt", "given\n")
@@ -333,6 +371,28 @@ class Files(Case):
         self.assertEqual(out, "bound\n")
         self.assertEqual(sorted(os.listdir(data)), ["f", "h"])
 
+    def test_what_is_given_has_neither_devices_nor_setuid_programs(self):
+        if BACKEND == "gvisor":
+            self.skipTest("gVisor opens no device of the host, and its own kernel has no setuid programs")
+        if BACKEND == "docker" and not ROOT:
+            self.skipTest("only root can mount with nodev and nosuid; the engine has no word for it")
+        data = os.path.join(self.dir, "data")
+        os.mkdir(data)
+        session = os.path.join(self.dir, "session")
+        for keep in ((), ("--idle", "60000", "--life", "60000")):
+            out = self.good(self.rw("--bind", f"{data}:/data:ro", "--bind", f"{data}:/more/data:rw", "--session", session,
+                                    *keep, shell="cat /proc/self/mountinfo"))
+            options = {fields[4]: set(fields[5].split(",")) for fields in map(str.split, out.strip().split("\n"))}
+            for place in (self.work, "/workspace", "/data", "/more/data", "/tmp", "/home/sandboxuser"):
+                self.assertLessEqual({"nodev", "nosuid"}, options[place], place)
+            self.assertIn("ro", options["/data"])
+            self.assertIn("rw", options["/more/data"])
+        self.end_kept(session)
+
+    def end_kept(self, session):
+        for one in engine_containers_of(session) if BACKEND == "docker" else []:
+            engine("DELETE", f"/containers/{one}?force=1")
+
     def test_a_link_in_place_of_a_bind_is_not_followed(self):
         real = os.path.join(self.dir, "real")
         os.mkdir(real)
@@ -350,6 +410,176 @@ class Files(Case):
         options = ("--session", session, "--home", "/home/someone")
         self.assertEqual(self.good(self.run_tool(*options, shell=probe)), "end\n")
         self.assertEqual(self.good(self.run_tool(*options, shell=probe + "; echo $HOME")), "kept\nkept\nend\n/home/someone\n")
+
+
+# Beside another run in the same container, as the same user: it calls at every socket that it finds, and looks into
+# everything of Cordon's that it may. What it achieves it prints.
+HOSTILE = r"""
+import os, socket, struct
+fake = b"".join(struct.pack("<IiiIQQ", kind, 0, 0, 0, 0, 0) for kind in (1, 3, 4))  # ready, started, ended
+print("up", flush=True)
+while True:
+    names = set()
+    for place in ("/.cordon", "/.cordon/calls"):
+        try:
+            names.update(os.path.join(place, name) for name in os.listdir(place))
+        except OSError:
+            pass
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                words = file.read().split("\0")
+        except OSError:
+            continue
+        names.update(word for word in words if word.startswith("/.cordon/"))
+        if words[0] != "/.cordon/init":
+            continue
+        try:
+            os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))
+            print("OPENED", pid, flush=True)
+        except OSError:
+            pass
+    for name in names:
+        with socket.socket(socket.AF_UNIX) as caller:
+            try:
+                caller.connect(name)
+                caller.sendall(fake)
+                print("CONNECTED", name, flush=True)
+            except OSError:
+                pass
+"""
+
+
+@unittest.skipUnless(BACKEND == "docker", "containers are kept by an engine")
+class KeptContainers(Case):
+    def setUp(self):
+        super().setUp()
+        self.session = os.path.join(self.dir, "session")
+
+    def tearDown(self):
+        for one in self.containers():
+            engine("DELETE", f"/containers/{one}?force=1")
+        super().tearDown()
+
+    def containers(self):
+        return engine_containers_of(self.session)
+
+    def options(self, idle=600000, life=600000):
+        return ("--session", self.session, "--idle", str(idle), "--life", str(life), "--workspace", self.work, "--access", "rw")
+
+    def kept(self, shell, *options, idle=600000, life=600000):
+        return self.run_tool(*self.options(idle, life), *options, shell=shell)
+
+    def until_gone(self):
+        deadline = time.monotonic() + PATIENCE
+        while self.containers() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(self.containers(), [], "it did not end by itself")
+
+    def test_the_second_run_is_in_the_first_one_s_container_and_a_run_like_any_other(self):
+        self.assertEqual(self.good(self.kept("echo one > ~/note; echo two > made; sleep 1000 & true")), "")
+        first = self.containers()
+        self.assertEqual(len(first), 1)
+        result = self.kept("cat; cat ~/note made; echo err >&2; pgrep -x sleep; exit 7", "--stdin", "in\n")
+        self.assertEqual((result["exit_code"], result["stdout"], result["stderr"]), (7, "in\none\ntwo\n", "err\n"), result)
+        result = self.kept("kill -9 $$")
+        self.assertEqual((result["outcome"], result["signal"]), ("killed", 9))
+        result = self.kept("echo > /dev/stdout; echo >> /dev/stderr; id -u; cat /proc/self/status")
+        self.assertEqual(result["stdout"].split()[0], str(user_inside()))
+        for line in ("CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"):
+            self.assertIn(line + "\n", result["stdout"])
+        self.assertEqual(self.containers(), first)
+
+    def test_time_is_over_there_too_and_nothing_of_the_run_is_left(self):
+        mark = f"6{os.getpid()}.25"
+        self.good(self.kept("true"))
+        result = self.kept(f"sleep {mark} & setsid sleep {mark} & echo begun; wait", "--wall", "1500")
+        self.assertEqual((result["outcome"], result["killed_by"], result["stdout"]), ("killed", "timeout", "begun\n"))
+        self.assertEqual(processes_with(mark), [])
+        self.good(self.kept("true"))
+
+    def test_a_killed_launcher_takes_its_run_with_it_and_the_container_stays(self):
+        mark = f"7{os.getpid()}.25"
+        self.good(self.kept("true"))
+        first = self.containers()
+        with subprocess.Popen(self.command(*self.options(), "--raw", shell=f"echo up; sleep {mark}"), stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"up\n")
+            process.send_signal(signal.SIGKILL)
+        deadline = time.monotonic() + PATIENCE
+        while processes_with(mark) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(processes_with(mark), [])
+        self.good(self.kept("true"))
+        self.assertEqual(self.containers(), first)
+
+    def test_one_that_was_lost_is_made_again(self):
+        place = os.path.join(self.session, "container")
+
+        def engine_removes():
+            for one in self.containers():
+                engine("DELETE", f"/containers/{one}?force=1")
+
+        def note_is_garbage():
+            with open(os.path.join(place, "made"), "w") as file:
+                file.write("\0 nothing\n")
+
+        def nobody_listens():
+            os.unlink(os.path.join(place, "socket"))
+            with socket.socket(socket.AF_UNIX) as nobody:
+                nobody.bind(os.path.join(place, "socket"))  # and does not listen
+
+        for lose in (engine_removes, note_is_garbage, nobody_listens, lambda: shutil.rmtree(place)):
+            self.good(self.kept("true"))
+            lose()
+            self.assertEqual(self.good(self.kept("echo again")), "again\n")
+            now = self.containers()
+            self.assertEqual(self.good(self.kept("echo again")), "again\n")
+            self.assertEqual(self.containers(), now, "it is made anew each time")
+
+    def test_one_that_never_ran_blocks_nothing_and_is_swept(self):
+        mark = hashlib.sha256(self.state.encode()).hexdigest()[:32]
+        made = engine("POST", "/containers/create", {
+            "Image": os.environ["CORDON_TEST_IMAGE"], "Cmd": ["true"],
+            "Labels": {"cordon.state": mark, KEY: self.session, "cordon.maker": "1.1"}})["Id"]
+        self.good(self.kept("true"))
+        self.assertNotIn(made, self.containers())
+        first = self.containers()
+        self.good(self.kept("true"))
+        self.assertEqual(self.containers(), first)
+
+    def test_a_program_in_it_cannot_answer_for_another_run(self):
+        program = self.write("hostile.py", HOSTILE)
+        self.good(self.kept("true"))
+        with subprocess.Popen(self.command(*self.options(), "--raw", argv=["python3", program]), stdout=subprocess.PIPE, text=True) as hostile:
+            try:
+                self.assertEqual(hostile.stdout.readline(), "up\n")
+                for _ in range(10):
+                    result = self.kept("echo real; exit 7")
+                    self.assertEqual((result["outcome"], result["exit_code"], result["stdout"]), ("exited", 7, "real\n"), result)
+            finally:
+                hostile.kill()
+            self.assertEqual(hostile.stdout.read(), "")
+        self.good(self.kept("true"))  # sweeps what the killed one left
+
+    def test_it_ends_when_nobody_comes(self):
+        self.good(self.kept("true", idle=1500))
+        self.until_gone()
+        self.assertEqual(self.good(self.kept("echo again", idle=1500)), "again\n")
+        # Not while somebody is there.
+        self.assertEqual(self.good(self.kept("sleep 3; echo there", idle=1500)), "there\n")
+        self.until_gone()
+
+    def test_it_ends_when_it_is_old_but_not_under_a_run(self):
+        with subprocess.Popen(self.command(*self.options(life=2000), "--raw", shell="echo up; sleep 4; echo there"),
+                              stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "up\n")
+            old = self.containers()
+            # Others have another one, once it is too old.
+            deadline = time.monotonic() + PATIENCE
+            while self.containers() == old and time.monotonic() < deadline and process.poll() is None:
+                self.good(self.kept("true", life=2000))
+            self.assertEqual(process.stdout.read(), "there\n")
+        self.until_gone()
 
 
 def main():

@@ -30,7 +30,8 @@ using sandbox::native::Options;
 const char* usage_text =
     "sandbox_run [--backend native|runc|crun|gvisor|docker] [--socket S] [--image ID] [--workspace DIR --access "
     "none|ro|rw|overlay] [--upper DIR] [--protect REL]… [--hide REL]…\n"
-    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR] [--home DIR] [--git-name N --git-email E] "
+    "  [--bind SRC:DST:ro|rw]… [--cwd DIR] [--env K=V]… [--session DIR [--idle MS --life MS]] [--home DIR] [--git-name "
+    "N --git-email E] "
     "[--state DIR]\n"
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--reach RULE]… [--publish PORT]… "
@@ -54,6 +55,7 @@ struct Arguments {
   Options options;
   std::string backend = "native";
   std::string socket = "/run/docker.sock";
+  sandbox::docker::KeptTimes kept;
   std::string stdin_text;
   bool stdin_inherit = false;
   bool raw = false;
@@ -138,6 +140,8 @@ Arguments parse(int argc, char** argv) {
          profile.environment.emplace_back(v.substr(0, equals), equals == std::string::npos ? "" : v.substr(equals + 1));
        }},
       {"--session", [&](auto& v) { profile.session.path = v; }},
+      {"--idle", [&](auto& v) { arguments.kept.idle = std::chrono::milliseconds(number(v)); }},
+      {"--life", [&](auto& v) { arguments.kept.life = std::chrono::milliseconds(number(v)); }},
       {"--home", [&](auto& v) { profile.session.home = v; }},
       {"--git-name", [&](auto& v) { profile.session.git_name = v; }},
       {"--git-email", [&](auto& v) { profile.session.git_email = v; }},
@@ -296,7 +300,8 @@ Result<std::unique_ptr<sandbox::Sandbox>> open_backend(const Arguments& argument
   for (auto runtime : {sandbox::oci::Runtime::runc, sandbox::oci::Runtime::crun, sandbox::oci::Runtime::gvisor}) {
     if (arguments.backend == sandbox::oci::name_of(runtime)) return TRY(sandbox::oci::OciSandbox::open(runtime, state));
   }
-  if (arguments.backend == "docker") return TRY(sandbox::docker::DockerSandbox::open({state, {arguments.socket}}));
+  if (arguments.backend == "docker")
+    return TRY(sandbox::docker::DockerSandbox::open({state, {arguments.socket}, arguments.kept}));
   if (arguments.backend != "native") usage("unknown backend " + arguments.backend);
   auto native = TRY(sandbox::native::NativeSandbox::open(arguments.options));
   if (arguments.warm > 0) {

@@ -232,37 +232,27 @@ std::string group_for(const Identity& identity) {
 }
 
 std::vector<std::string> masked_paths() {
-  return {"/proc/acpi",
-          "/proc/asound",
-          "/proc/kcore",
-          "/proc/keys",
-          "/proc/latency_stats",
-          "/proc/timer_list",
-          "/proc/timer_stats",
-          "/proc/sched_debug",
-          "/proc/scsi",
-          "/proc/kallsyms",
-          "/proc/kpagecount",
-          "/proc/kpageflags",
-          "/proc/vmallocinfo",
-          "/proc/pagetypeinfo",
-          "/proc/cmdline",
-          "/proc/config.gz",
-          "/proc/sys/kernel/random/boot_id",
-          "/sys/firmware"};
+  return {"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
+          "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/proc/kallsyms", "/proc/kpagecount",
+          "/proc/kpageflags", "/proc/vmallocinfo", "/proc/pagetypeinfo", "/proc/cmdline", "/proc/config.gz",
+          "/proc/interrupts", "/proc/iomem", "/proc/ioports", "/proc/kmsg", "/proc/modules", "/proc/driver",
+          "/proc/bus", "/proc/sys/kernel/random/boot_id",
+          // All of it: the machine's devices, and the control groups of everybody.
+          "/sys"};
 }
 
-std::vector<std::string> read_only_paths() {
-  return {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
-}
+std::vector<std::string> read_only_paths() { return {"/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}; }
 
-Result<std::string> place_as_seen(const std::string& source, const std::string& target) {
-  const sys::Fd there = open_strictly(AT_FDCWD, source, O_PATH, 0);
+Result<std::string> place_as_seen(const Place& place, MountedBy by) {
+  const sys::Fd there = open_strictly(AT_FDCWD, place.source, O_PATH, 0);
   struct stat status {};
   if (there.get() < 0 || ::fstat(there.get(), &status) != 0) {
-    return fail(Fault::conflict, "{}: a symbolic link is on the way, or it is gone ({})", source, std::strerror(errno));
+    return fail(Fault::conflict, "{}: a symbolic link is on the way, or it is gone ({})", place.source,
+                std::strerror(errno));
   }
-  return fmt::format("{} {} {}", status.st_dev, status.st_ino, target);
+  unsigned long flags = place.writable ? 0 : native::place_read_only;
+  if (by == MountedBy::us) flags |= native::place_no_suid | native::place_no_dev;
+  return fmt::format("{} {} {} {}", status.st_dev, status.st_ino, flags, place.target);
 }
 
 }  // namespace cordon::sandbox::container

@@ -48,12 +48,15 @@ Result<Layout> lay_out(const Profile& profile, const Stage& stage, const std::st
 std::string passwd_for(const Identity& identity);
 std::string group_for(const Identity& identity);
 
-/// Parts of /proc that are covered, and that can only be read: what tells about the machine, or changes it.
+/// Parts of /proc and /sys that are covered, and that can only be read: what tells about the machine, or changes it.
 std::vector<std::string> masked_paths();
 std::vector<std::string> read_only_paths();
 
-/// "DEVICE INODE PATH" for pid 1 (orders.h), of what is there now and no symbolic link leads to.
-Result<std::string> place_as_seen(const std::string& source, const std::string& target);
+/// An engine takes no word of nosuid and nodev; where we mount, everything has them.
+enum class MountedBy { engine, us };
+
+/// "DEVICE INODE FLAGS PATH" for pid 1 (orders.h), of what is there now and no symbolic link leads to.
+Result<std::string> place_as_seen(const Place& place, MountedBy by);
 
 /// A throwaway copy of `source` without `hidden` (relative paths): regular files, directories and links. More than the
 /// limits allow is an error.

@@ -1,11 +1,23 @@
 #include "sandbox/container/supervise.h"
 
+#include <poll.h>
+
 #include "sandbox/native/monitor.h"
 
 namespace cordon::sandbox::container {
 
 Result<void> take_call(Stage& stage, int ended, native::Launched& launched) {
-  launched.control = TRY(stage.wait_for_init(patience_with_start, ended));
+  return take_call(TRY(stage.wait_for_init(patience_with_start, ended)), launched);
+}
+
+Result<void> take_call(std::optional<sys::Fd> control, native::Launched& launched) {
+  if (!control) return fail(Fault::unavailable, "the session's container does not answer");
+  pollfd ready{control->get(), POLLIN, 0};
+  const auto patience = std::chrono::milliseconds(patience_with_answer);
+  if (::poll(&ready, 1, static_cast<int>(patience.count())) <= 0) {
+    return fail(Fault::unavailable, "the container does not answer");
+  }
+  launched.control = std::move(control);
   launched.ours_to_reap = false;
   launched.streams_lag = true;
   const auto message = TRY(launched.receive());

@@ -9,10 +9,12 @@
 
 #include "base/digest.h"
 #include "sandbox/container/group.h"
+#include "sandbox/container/pipes.h"
 #include "sandbox/container/supervise.h"
 #include "sandbox/docker/kept.h"
 #include "sandbox/docker/request.h"
 #include "sandbox/docker/streams.h"
+#include "sandbox/native/filter.h"
 #include "sandbox/native/id_mapped.h"
 #include "sandbox/native/user_namespace.h"
 #include "sys/file.h"
@@ -56,158 +58,200 @@ struct PipesClosedFirst {
 class DockerSandbox::Run {
  public:
   Run(const DockerSandbox& owner, const Profile& profile)
-      : engine_(owner.engine_), state_(owner.options_.state_directory), profile_(profile) {}
+      : engine_(owner.engine_),
+        state_(owner.options_.state_directory),
+        times_(owner.options_.kept),
+        profile_(profile) {}
 
   Result<void> run(Io& io, std::stop_token stop, RunReport& report) {
     if (profile_.image.empty()) return fail(Fault::internal, "the plan names no image");
+    identity_ = profile_.image_user.empty() ? own_identity() : TRY(identity_in(profile_.image_user));
     container::Stage stage = TRY(container::Stage::create(state_));
     container::Layout layout = TRY(container::lay_out(profile_, stage, state_));
-    if (!may_be_kept(profile_)) return run_once(stage, layout, io, std::move(stop), report);
-    ContainerRequest request = TRY(prepare(stage, layout, {TRY(calls_directory()), inner_calls, false, true, true}));
-    const std::string id = TRY(kept_container(layout, request));
-    if (!id.empty()) return run_inside(id, request, stage, layout, io, std::move(stop), report);
-    // The kept one is made of something else (this run was granted more, say): this run has its own.
-    layout.places.erase(layout.places.begin(), layout.places.begin() + own_places);
-    layout.command.places.clear();
+    CHECK_OK(add_own_places(stage, layout));
+    if (may_be_kept(profile_)) {
+      container::Called called;
+      if (TRY(enter_kept(layout, called, report))) {
+        container::supervise(layout, called, io, std::move(stop), report);
+        return {};
+      }
+    }
     return run_once(stage, layout, io, std::move(stop), report);
   }
 
  private:
-  static constexpr int own_places = 4;
+  static constexpr std::size_t control_place = 1;
 
-  Result<std::string> calls_directory() const {
-    const std::string path = state_ + "/calls/" + kept_name(profile_.session.path);
-    CHECK_OK(sys::ensure_private_directory(path));
-    // Its user looks for one name in there, and cannot list others.
-    if (::chmod(path.c_str(), 0711) != 0) return fail(Fault::unavailable, "chmod {}: {}", path, std::strerror(errno));
-    return path;
+  container::MountedBy mounted_by() const {
+    return ::geteuid() == 0 ? container::MountedBy::us : container::MountedBy::engine;
   }
 
-  Result<ContainerRequest> prepare(container::Stage& stage, container::Layout& layout, container::Place calls) {
-    const container::Identity identity =
-        profile_.image_user.empty() ? own_identity() : TRY(identity_in(profile_.image_user));
-    const auto file = [&](const char* name, const std::string& content) -> Result<std::string> {
-      const std::string path = stage.path() + "/" + name;
-      return ::access(path.c_str(), F_OK) == 0 ? path : stage.write(name, content);
-    };
+  Result<void> add_own_places(container::Stage& stage, container::Layout& layout) const {
     const std::vector<container::Place> own = {
         {stage.init(), container::inner_init, false, false, true},
-        std::move(calls),
-        {TRY(file("passwd", container::passwd_for(identity))), "/etc/passwd", false, false, true},
-        {TRY(file("group", container::group_for(identity))), "/etc/group", false, false, true}};
-    static_assert(own_places == 4);
+        {stage.control(), container::inner_control, true, false, true},
+        {TRY(stage.write("passwd", container::passwd_for(identity_))), "/etc/passwd", false, false, true},
+        {TRY(stage.write("group", container::group_for(identity_))), "/etc/group", false, false, true}};
     layout.places.insert(layout.places.begin(), own.begin(), own.end());
     // Nobody but us can change what is on the stage, and a kept container was made from another one.
     for (const container::Place& place : layout.places) {
-      if (!place.ours) layout.command.places.push_back(TRY(container::place_as_seen(place.source, place.target)));
-    }
-    return ContainerRequest{.user = fmt::format("{}:{}", identity.uid, identity.gid),
-                            .arguments = {container::inner_control},
-                            .sources = {},
-                            .labels = {{state_label, mark_of(state_)}}};
-  }
-
-  /// Given by root, everything belongs to somebody whom the container's user is not.
-  Result<void> put_in_place(container::Stage& stage, const container::Layout& layout, ContainerRequest& request) {
-    native::Blueprint plan;
-    native::choose_identity(plan);
-    for (const container::Place& place : layout.places) {
-      if (!plan.started_by_root || place.ours) {
-        request.sources.push_back(place.source);
-        continue;
-      }
-      const sys::Fd tree = TRY(native::id_mapped_tree(place.source, plan));
-      request.sources.push_back(TRY(stage.make_mount_point(place.directory)));
-      const long moved = sys::raw::move_mount(tree.get(), AT_FDCWD, request.sources.back().c_str());
-      if (moved < 0) {
-        return fail(Fault::unavailable, "move_mount {}: {}", place.source, std::strerror(static_cast<int>(-moved)));
-      }
+      if (!place.ours) layout.command.places.push_back(TRY(container::place_as_seen(place, mounted_by())));
     }
     return {};
   }
 
+  /// Docker takes the filter itself; Podman a file with it, and what is covered as an option.
+  Result<void> add_security(const container::Stage& stage, ContainerRequest& request) const {
+    const std::string filter = native::oci_profile(native::FilterOptions::namespaced()).dump();
+    request.security.push_back("seccomp=" + (engine_.is_podman() ? TRY(stage.write("seccomp", filter)) : filter));
+    if (!engine_.is_podman()) return {};
+    std::string covered = "mask=";
+    for (const std::string& path : container::masked_paths()) covered += (covered.ends_with('=') ? "" : ":") + path;
+    request.security.push_back(covered);
+    return {};
+  }
+
+  ContainerRequest request() const {
+    return {.user = fmt::format("{}:{}", identity_.uid, identity_.gid),
+            .arguments = {container::inner_control},
+            .input = false,
+            .mounts = {},
+            .security = {},
+            .labels = {{state_label, mark_of(state_)}}};
+  }
+
+  /// Given by root, everything belongs to somebody whom the container's user is not.
+  Result<void> put_in_place(container::Stage& stage, const std::vector<container::Place>& places,
+                            ContainerRequest& request) const {
+    native::Blueprint plan;
+    native::choose_identity(plan);
+    for (const container::Place& place : places) {
+      // Read-only holds for the mount itself, so nothing that is mounted below comes along.
+      Mount mount{place.source, place.target, !place.writable, place.writable};
+      if (plan.started_by_root && !place.ours) {
+        mount.source = TRY(mount_guarded(stage, place, plan));
+        // Docker, told to make it read-only, would do only that, and so take away nosuid and nodev. It is so already,
+        // and pid 1 looks.
+        mount.read_only = mount.read_only && engine_.is_podman();
+      }
+      request.mounts.push_back(std::move(mount));
+    }
+    return {};
+  }
+
+  static Result<std::string> mount_guarded(container::Stage& stage, const container::Place& place,
+                                           const native::Blueprint& plan) {
+    const sys::Fd tree = TRY(native::id_mapped_tree(place.source, plan));
+    const sys::raw::MountAttributes guarded{.set = sys::raw::mount_no_suid | sys::raw::mount_no_dev |
+                                                   (place.writable ? 0 : sys::raw::mount_read_only)};
+    long done = sys::raw::mount_setattr(tree.get(), "", sys::raw::at_empty_path | sys::raw::at_recursive, guarded);
+    std::string point = TRY(stage.make_mount_point(place.directory));
+    if (done >= 0) done = sys::raw::move_mount(tree.get(), AT_FDCWD, point.c_str());
+    if (done >= 0) return point;
+    return fail(Fault::unavailable, "mount {}: {}", place.source, std::strerror(static_cast<int>(-done)));
+  }
+
   Result<void> run_once(container::Stage& stage, container::Layout& layout, Io& io, std::stop_token stop,
                         RunReport& report) {
-    ContainerRequest request =
-        TRY(prepare(stage, layout, {stage.control(), container::inner_control, true, false, true}));
-    request.labels[owner_label] = sys::own_liveness();
-    CHECK_OK(put_in_place(stage, layout, request));
-    const std::string id = TRY(engine_.create(stage.id(), body_of(layout, request)));
-    auto ran = attend(
-        id, [&] { return engine_.attach(id, with_input()); }, stage, layout, io, std::move(stop), report);
+    ContainerRequest wanted = request();
+    wanted.labels[owner_label] = sys::own_liveness();
+    wanted.input = profile_.input == Input::given;
+    CHECK_OK(put_in_place(stage, layout.places, wanted));
+    CHECK_OK(add_security(stage, wanted));
+    const std::string id = TRY(engine_.create(stage.id(), body_of(layout, wanted)));
+    auto ran = attend(id, stage, layout, io, std::move(stop), report);
     // Ended by itself it is removed by the engine; whatever else happened, it is removed here.
     if (!ran || !engine_.wait_until_removed(id)) CHECK_OK(engine_.remove(id));
     return ran;
   }
 
-  /// Empty: there is one, made of something else.
-  Result<std::string> kept_container(const container::Layout& layout, ContainerRequest request) {
-    const std::string wanted = made_of(layout, request);
-    const auto kept = TRY(find_kept(engine_, profile_.session.path));
-    if (kept) return kept->made_of == wanted ? kept->id : std::string();
-    // What it is made from must be in place only until it is made.
-    container::Stage stage = TRY(container::Stage::create(state_));
-    request.labels[key_label] = profile_.session.path;
-    request.labels[drift_label] = wanted;
-    request.arguments = {std::to_string(kept_idle_seconds), std::to_string(kept_life_seconds)};
-    CHECK_OK(put_in_place(stage, layout, request));
-    auto made = engine_.create(kept_name(profile_.session.path), body_of(layout, request));
-    if (!made) return std::string();  // somebody else is making it at this moment
-    if (auto started = engine_.start(*made); !started) {
-      static_cast<void>(engine_.remove(*made));
-      return tl::make_unexpected(started.error());
-    }
-    return made;
-  }
-
-  Result<void> run_inside(const std::string& id, const ContainerRequest& request, container::Stage& stage,
-                          container::Layout& layout, Io& io, std::stop_token stop, RunReport& report) {
-    const std::string call = state_ + "/calls/" + kept_name(profile_.session.path) + "/" + stage.id();
-    if (::link(stage.control().c_str(), call.c_str()) != 0) {
-      return fail(Fault::unavailable, "link {}: {}", call, std::strerror(errno));
-    }
-    layout.command.flags |= native::order_subreaper;
-    const bool input = profile_.input == Input::given;
-    const Json body = {
-        {"AttachStdin", input}, {"AttachStdout", true},
-        {"AttachStderr", true}, {"Tty", false},
-        {"User", request.user}, {"Cmd", {container::inner_init, fmt::format("{}/{}", inner_calls, stage.id())}}};
-    auto start = [&]() -> Result<Hijacked> { return engine_.start_exec(TRY(engine_.create_exec(id, body))); };
-    auto ran = attend(id, start, stage, layout, io, std::move(stop), report);
-    ::unlink(call.c_str());
-    return ran;
-  }
-
-  Engine::WithInput with_input() const {
-    return profile_.input == Input::given ? Engine::WithInput::yes : Engine::WithInput::no;
-  }
-
-  Result<void> attend(const std::string& id, const std::function<Result<Hijacked>()>& connect, container::Stage& stage,
-                      container::Layout& layout, Io& io, std::stop_token stop, RunReport& report) {
+  Result<void> attend(const std::string& id, container::Stage& stage, container::Layout& layout, Io& io,
+                      std::stop_token stop, RunReport& report) {
     const bool input = profile_.input == Input::given;
     container::Called called;
-    const auto pump = TRY(
-        StreamPump::start(TRY(connect()), input ? native::InputKind::pipe : native::InputKind::null, called.launched));
+    const auto pump =
+        TRY(StreamPump::start(TRY(engine_.attach(id, input ? Engine::WithInput::yes : Engine::WithInput::no)),
+                              input ? native::InputKind::pipe : native::InputKind::null, called.launched));
     const PipesClosedFirst closed{called.launched};
-    CHECK_OK(engine_.start(id));  // one that runs already stays as it is
+    CHECK_OK(engine_.start(id));
     CHECK_OK(container::take_call(stage, pump->ended(), called.launched));
     const auto state = TRY(engine_.inspect(id));
     if (!state) return fail(Fault::unavailable, "the container is gone before it was given orders");
-    const bool kept = state->labels.contains(key_label);
-    if (kept && layout.placeholders) CHECK_OK(layout.placeholders->also_for(sys::liveness_of(state->pid)));
-    auto group =
-        std::make_unique<container::ContainerGroup>(state->pid, [this, &id] { static_cast<void>(engine_.kill(id)); });
-    if (!group->visible()) {
-      report.isolation.missing.emplace_back("what it uses: the engine's control groups are not seen from here");
-    }
-    called.group = std::move(group);
+    called.group = group_of(id, state->pid, report);
     container::supervise(layout, called, io, std::move(stop), report);
     return {};
   }
 
+  std::unique_ptr<native::Cgroup> group_of(const std::string& id, int pid, RunReport& report) const {
+    auto group = std::make_unique<container::ContainerGroup>(pid, [this, id] { static_cast<void>(engine_.kill(id)); });
+    if (!group->visible()) {
+      report.isolation.missing.emplace_back("what it uses: the engine's control groups are not seen from here");
+    }
+    return group;
+  }
+
+  /// False: there is one, made of something else (this run was granted more, say), and this run has its own.
+  Result<bool> enter_kept(container::Layout& layout, container::Called& called, RunReport& report) {
+    const KeptPlace place = TRY(KeptPlace::enter(profile_.session.path));
+    const std::string wanted = made_of(layout, request());
+    auto kept = place.noted();
+    if (kept && kept->made_of != wanted && place.call()) return false;
+    const bool answers = kept && kept->made_of == wanted && container::take_call(place.call(), called.launched);
+    if (!answers) {
+      // Whatever the engine still has of an earlier one is not reached by anybody any more, and ends by itself.
+      kept = TRY(make_kept(place, layout, wanted));
+      CHECK_OK(container::take_call(place.call(), called.launched));
+    }
+    if (layout.placeholders) CHECK_OK(layout.placeholders->also_for(sys::liveness_of(kept->pid)));
+    called.group = group_of(kept->id, kept->pid, report);
+    const auto input = profile_.input == Input::given ? native::InputKind::pipe : native::InputKind::null;
+    const container::ProgramEnds ends = TRY(container::make_pipes(input, identity_, called.launched));
+    CHECK_OK(called.launched.send_descriptors(native::order_streams,
+                                              {ends.input.get(), ends.output.get(), ends.error.get()}));
+    layout.command.flags |= native::order_subreaper;
+    return true;
+  }
+
+  Result<KeptPlace::Noted> make_kept(const KeptPlace& place, const container::Layout& layout,
+                                     const std::string& made_of) const {
+    // What it is made from must be in place only until it is made.
+    container::Stage stage = TRY(container::Stage::create(state_));
+    std::vector<container::Place> places = layout.places;
+    places[control_place].source = stage.control();
+    ContainerRequest wanted = request();
+    wanted.labels[key_label] = profile_.session.path;
+    wanted.labels[maker_label] = sys::own_liveness();
+    for (const auto time : {times_.idle, times_.life}) wanted.arguments.push_back(std::to_string(time.count()));
+    CHECK_OK(put_in_place(stage, places, wanted));
+    CHECK_OK(add_security(stage, wanted));
+    const std::string id = TRY(engine_.create(stage.id(), body_of(layout, wanted)));
+    auto made = start_kept(id, stage, place, made_of);
+    if (!made) static_cast<void>(engine_.remove(id));
+    return made;
+  }
+
+  Result<KeptPlace::Noted> start_kept(const std::string& id, container::Stage& stage, const KeptPlace& place,
+                                      const std::string& made_of) const {
+    const sys::Fd listener = TRY(place.listen());
+    native::Launched launched;
+    CHECK_OK(engine_.start(id));
+    CHECK_OK(container::take_call(stage, -1, launched));
+    CHECK_OK(launched.send_descriptors(native::order_listen, {listener.get()}));
+    const auto message = TRY(launched.receive());
+    const auto state = TRY(engine_.inspect(id));
+    if (!message || message->report.kind != native::ReportKind::started || !state || state->pid <= 0) {
+      return fail(Fault::unavailable, "the container that would be kept ended at once");
+    }
+    const KeptPlace::Noted made{id, state->pid, made_of};
+    CHECK_OK(place.note(made));
+    return made;
+  }
+
   const Engine& engine_;
   const std::string& state_;
+  const KeptTimes& times_;
   const Profile& profile_;
+  container::Identity identity_;
 };
 
 Result<std::unique_ptr<DockerSandbox>> DockerSandbox::open(Options options) {
@@ -222,8 +266,12 @@ void DockerSandbox::sweep() const {
   const auto left = engine_.list(fmt::format("{}={}", state_label, mark_of(options_.state_directory)));
   if (left) {
     for (const ListedContainer& container : *left) {
-      const auto owner = container.labels.find(owner_label);
-      if (owner != container.labels.end() && !sys::is_alive(owner->second)) {
+      const auto gone = [&](const char* label) {
+        const auto mark = container.labels.find(label);
+        return mark != container.labels.end() && !sys::is_alive(mark->second);
+      };
+      // One that is kept and runs ends by itself; one that never ran was left by who would have started it.
+      if (gone(owner_label) || (!container.running && gone(maker_label))) {
         static_cast<void>(engine_.remove(container.id));
       }
     }
@@ -236,9 +284,7 @@ Result<std::vector<Kept>> DockerSandbox::kept() const {
   for (const ListedContainer& container :
        TRY(engine_.list(fmt::format("{}={}", state_label, mark_of(options_.state_directory))))) {
     const auto session = container.labels.find(key_label);
-    const auto made = container.labels.find(drift_label);
-    if (!container.running || session == container.labels.end() || made == container.labels.end()) continue;
-    list.push_back({container.id, session->second, made->second});
+    if (container.running && session != container.labels.end()) list.push_back({container.id, session->second});
   }
   return list;
 }

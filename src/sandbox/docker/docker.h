@@ -15,6 +15,7 @@ namespace cordon::sandbox::docker {
 struct Options {
   std::string state_directory;       // 0700, ours
   std::vector<std::string> sockets;  // tried in order
+  KeptTimes kept = {};
 };
 
 class DockerSandbox : public Sandbox {

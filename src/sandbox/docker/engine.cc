@@ -54,6 +54,13 @@ int minor_of(const Json& json, const char* key) {
   return minor;
 }
 
+bool has_component(const Json& json, std::string_view name) {
+  if (!json.is_object() || !json.contains("Components") || !json["Components"].is_array()) return false;
+  return std::ranges::any_of(json["Components"], [&](const Json& one) {
+    return one.is_object() && one.contains("Name") && one["Name"].is_string() && one["Name"].get<std::string>() == name;
+  });
+}
+
 bool flag(const Json& json, const char* key) {
   return json.is_object() && json.contains(key) && json[key].is_boolean() && json[key].get<bool>();
 }
@@ -99,6 +106,7 @@ Result<Engine> Engine::find(const std::vector<std::string>& sockets) {
       continue;
     }
     engine.version_ = fmt::format("1.{}", std::max(minor_of(json, "MinAPIVersion"), std::min(newest, wanted_minor)));
+    engine.podman_ = has_component(json, "Podman Engine");
     return engine;
   }
   return fail(
@@ -209,17 +217,6 @@ Result<std::vector<ListedContainer>> Engine::list(const std::string& label) cons
     list.push_back(std::move(container));
   }
   return list;
-}
-
-Result<std::string> Engine::create_exec(const std::string& id, const Json& body) const {
-  const Answer answer = TRY(ask("POST", fmt::format("/containers/{}/exec", id), body.dump()));
-  return id_in(TRY(expect(answer, {201}, "start a program in the container")), "Id");
-}
-
-Result<Hijacked> Engine::start_exec(const std::string& exec) const {
-  return http_.hijack({.method = "POST",
-                       .target = path(fmt::format("/exec/{}/start", exec)),
-                       .body = Json{{"Detach", false}, {"Tty", false}}.dump()});
 }
 
 }  // namespace cordon::sandbox::docker

@@ -36,6 +36,8 @@ class Engine {
 
   const std::string& socket() const { return http_.socket(); }
   const std::string& version() const { return version_; }
+  /// It differs in three things: mounts get flags of its own, and some words of a request are said in another way.
+  bool is_podman() const { return podman_; }
 
   /// The id that the name leads to now; an image that is not there is an error that says how to get it.
   Result<std::string> image_id(const std::string& name) const;
@@ -55,9 +57,6 @@ class Engine {
   Result<std::optional<ContainerState>> inspect(const std::string& id) const;
   Result<std::vector<ListedContainer>> list(const std::string& label) const;
 
-  Result<std::string> create_exec(const std::string& id, const Json& body) const;
-  Result<Hijacked> start_exec(const std::string& exec) const;
-
  private:
   explicit Engine(HttpClient http) : http_(std::move(http)) {}
   Result<Answer> ask(const char* method, const std::string& target, const std::string& body = {}) const;
@@ -65,6 +64,7 @@ class Engine {
 
   HttpClient http_;
   std::string version_;
+  bool podman_ = false;
 };
 
 /// Where engines listen: what the environment names, then the usual places.

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include "sandbox/native/draft.h"
-#include "sandbox/native/filter.h"
 
 namespace cordon::sandbox::docker {
 
@@ -45,16 +44,14 @@ Json limits_of(const Limits& limits) {
   return list;
 }
 
-Json mounts_of(const container::Layout& layout, const std::vector<std::string>& sources) {
+Json mounts_of(const std::vector<Mount>& mounts) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < layout.places.size(); ++i) {
-    const container::Place& place = layout.places[i];
-    // Read-only holds for the mount itself, so nothing that is mounted below comes along.
+  for (const Mount& mount : mounts) {
     list.push_back({{"Type", "bind"},
-                    {"Source", sources[i]},
-                    {"Target", place.target},
-                    {"ReadOnly", !place.writable},
-                    {"BindOptions", {{"Propagation", "rprivate"}, {"NonRecursive", !place.writable}}}});
+                    {"Source", mount.source},
+                    {"Target", mount.target},
+                    {"ReadOnly", mount.read_only},
+                    {"BindOptions", {{"Propagation", "rprivate"}, {"NonRecursive", !mount.recursive}}}});
   }
   return list;
 }
@@ -62,18 +59,19 @@ Json mounts_of(const container::Layout& layout, const std::vector<std::string>& 
 Json host_config(const container::Layout& layout, const ContainerRequest& request) {
   const Limits& limits = layout.profile.limits;
   const std::uint64_t memory = limits.memory_bytes ? limits.memory_bytes : most_memory;
+  Json security = {"no-new-privileges"};
+  for (const std::string& option : request.security) security.push_back(option);
   Json config = {
       {"NetworkMode", "none"},
       {"CapDrop", {"ALL"}},
       {"Privileged", false},
       {"ReadonlyRootfs", true},
-      {"SecurityOpt",
-       {"no-new-privileges", "seccomp=" + native::oci_profile(native::FilterOptions::namespaced()).dump()}},
+      {"SecurityOpt", std::move(security)},
       {"Memory", memory},
       {"MemorySwap", memory},
       {"PidsLimit", limits.pids ? limits.pids + 1 : most_processes},
       {"Ulimits", limits_of(limits)},
-      {"Mounts", mounts_of(layout, request.sources)},
+      {"Mounts", mounts_of(request.mounts)},
       {"MaskedPaths", container::masked_paths()},
       {"ReadonlyPaths", container::read_only_paths()},
       {"ShmSize", shared_memory_bytes},
@@ -91,7 +89,6 @@ Json host_config(const container::Layout& layout, const ContainerRequest& reques
 }  // namespace
 
 Json body_of(const container::Layout& layout, const ContainerRequest& request) {
-  const bool input = layout.profile.input == Input::given;
   Json labels = Json::object();
   for (const auto& [name, value] : request.labels) labels[name] = value;
   return {{"Image", layout.profile.image},
@@ -101,11 +98,11 @@ Json body_of(const container::Layout& layout, const ContainerRequest& request) {
           {"Cmd", request.arguments},
           {"Env", Json::array()},
           {"WorkingDir", "/"},
-          {"AttachStdin", input},
+          {"AttachStdin", request.input},
           {"AttachStdout", true},
           {"AttachStderr", true},
-          {"OpenStdin", input},
-          {"StdinOnce", input},
+          {"OpenStdin", request.input},
+          {"StdinOnce", request.input},
           {"Tty", false},
           {"NetworkDisabled", true},
           {"Healthcheck", {{"Test", {"NONE"}}}},

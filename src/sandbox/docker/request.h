@@ -10,15 +10,24 @@
 namespace cordon::sandbox::docker {
 
 // Labels, by which containers are found again.
-constexpr const char* state_label = "cordon.state";   // which state directory's
-constexpr const char* owner_label = "cordon.owner";   // the mark of the process that must remove it
-constexpr const char* key_label = "cordon.session";   // one that is kept: whose
-constexpr const char* drift_label = "cordon.config";  // one that is kept: made from what
+constexpr const char* state_label = "cordon.state";  // which state directory's
+constexpr const char* owner_label = "cordon.owner";  // the mark of the process that must remove it
+constexpr const char* key_label = "cordon.session";  // one that is kept: whose
+constexpr const char* maker_label = "cordon.maker";  // one that is kept: the mark of the process that made it
+
+struct Mount {
+  std::string source;
+  std::string target;
+  bool read_only = true;  // for the engine to make so
+  bool recursive = false;
+};
 
 struct ContainerRequest {
   std::string user;  // "UID:GID"
   std::vector<std::string> arguments;
-  std::vector<std::string> sources;  // of each place of the layout
+  bool input = false;
+  std::vector<Mount> mounts;
+  std::vector<std::string> security;  // further options
   std::map<std::string, std::string> labels;
 };
 

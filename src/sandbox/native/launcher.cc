@@ -257,31 +257,34 @@ Result<void> Launched::send_orders(const std::string& orders) {
 
 Result<void> Launched::send_doors(const std::vector<sys::Fd>& doors) {
   if (doors.empty()) return {};
-  if (doors.size() > most_doors) return fail(Fault::internal, "{} control groups", doors.size());
+  std::vector<int> numbers;
+  for (const sys::Fd& door : doors) numbers.push_back(door.get());
+  return send_descriptors(order_enter, numbers);
+}
+
+Result<void> Launched::send_descriptors(OrderFlags purpose, const std::vector<int>& descriptors) {
+  if (descriptors.size() > most_doors) return fail(Fault::internal, "{} descriptors at once", descriptors.size());
   Orders orders{};
   orders.magic = orders_magic;
-  orders.flags = order_enter;
+  orders.flags = purpose;
   iovec bytes{&orders, sizeof orders};
   alignas(cmsghdr) char space[CMSG_SPACE(most_doors * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
   message.msg_control = space;
-  message.msg_controllen = CMSG_SPACE(doors.size() * sizeof(int));
+  message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(doors.size() * sizeof(int));
-  for (std::size_t i = 0; i < doors.size(); ++i) {
-    const int door = doors[i].get();
-    std::memcpy(CMSG_DATA(header) + i * sizeof(int), &door, sizeof door);
-  }
+  header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
   ssize_t sent;
   do {
     sent = ::sendmsg(control->get(), &message, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent != static_cast<ssize_t>(sizeof orders)) {
-    return fail(Fault::internal, "send the control groups to the sandbox: {}", std::strerror(errno));
+    return fail(Fault::internal, "send descriptors to the sandbox: {}", std::strerror(errno));
   }
   return {};
 }

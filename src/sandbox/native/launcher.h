@@ -61,6 +61,8 @@ class Launched {
   Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
   /// Pid 1 goes through them before it takes orders.
   Result<void> send_doors(const std::vector<sys::Fd>& doors);
+  /// Descriptors with a message that says what they are for (orders.h); at most `most_doors`.
+  Result<void> send_descriptors(OrderFlags purpose, const std::vector<int>& descriptors);
   Result<void> send_orders(const std::string& orders);
   /// Asks pid 1 to end everybody and to report what they used.
   void ask_to_end();

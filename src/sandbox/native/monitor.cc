@@ -74,6 +74,10 @@ Error failure_of(const Report& report, const Profile& profile) {
               fmt::format("the sandbox cannot enter its control groups: {}", std::strerror(report.error))};
     case FailedAt::place_differs:
       return {Fault::conflict, "what is mounted in the sandbox is not what was planned: a path changed meanwhile"};
+    case FailedAt::mount_flags:
+      return {Fault::unavailable,
+              "something is mounted in the sandbox without what was asked for (read-only, nosuid or nodev): the "
+              "container engine did not keep to it"};
     case FailedAt::fork:
       return {Fault::unavailable, fmt::format("no process could be started in the sandbox: {}", reason)};
   }

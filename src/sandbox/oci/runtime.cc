@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sandbox/container/pipes.h"
 #include "sandbox/native/user_namespace.h"
 #include "sys/raw_files.h"
 
@@ -31,14 +32,6 @@ Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Fault::unavailable, "pipe2: {}", std::strerror(errno));
   return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
-
-void never_block(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
-
-/// A program that opens /dev/stdout anew needs the right to.
-Result<void> give(const Fd& end) {
-  if (::geteuid() != 0 || ::fchown(end.get(), native::unowned_id, native::unowned_id) == 0) return {};
-  return fail(Fault::unavailable, "fchown: {}", std::strerror(errno));
 }
 
 /// Between fork and exec: nothing here may allocate. What failed goes through `failure` as step and errno.
@@ -151,40 +144,22 @@ std::optional<std::string> find_program(Runtime runtime) {
 Result<RuntimeProcess> RuntimeProcess::start(const RuntimeStart& start, native::Launched& launched) {
   Pipe go = TRY(make_pipe());
   Pipe failure = TRY(make_pipe());
-  Pipe output = TRY(make_pipe());
-  Pipe error = TRY(make_pipe());
-  Pipe input;
-  if (start.input == native::InputKind::pipe) {
-    input = TRY(make_pipe());
-  } else {
-    input.reading = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  }
+  const container::ProgramEnds ends =
+      TRY(container::make_pipes(start.input, {native::unowned_id, native::unowned_id}, launched));
   std::vector<std::string> words = start.argv;
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const std::string maps[] = {"deny", fmt::format("0 {} 1\n", ::geteuid()), fmt::format("0 {} 1\n", ::getegid())};
   Child child(start, argv.data(), ::geteuid() == 0 ? nullptr : maps, go.reading.get(), failure.writing.get());
-  for (const Fd* end : {&output.writing, &error.writing, &input.reading}) {
-    if (end != &input.reading || start.input == native::InputKind::pipe) CHECK_OK(give(*end));
-  }
   const pid_t pid = ::fork();
   if (pid < 0) return fail(Fault::unavailable, "fork: {}", std::strerror(errno));
   if (pid == 0) {
     ::close(go.writing.get());
-    child.become(input.reading.get(), output.writing.get(), error.writing.get());
+    child.become(ends.input.get(), ends.output.get(), ends.error.get());
   }
-  RuntimeProcess process(pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))), std::move(go.writing),
-                         std::move(failure.reading));
-  never_block(output.reading);
-  never_block(error.reading);
-  launched.pipes.output = std::move(output.reading);
-  launched.pipes.error = std::move(error.reading);
-  if (start.input == native::InputKind::pipe) {
-    never_block(input.writing);
-    launched.pipes.input = std::move(input.writing);
-  }
-  return process;
+  return RuntimeProcess(pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))), std::move(go.writing),
+                        std::move(failure.reading));
 }
 
 Result<void> RuntimeProcess::go() {

@@ -16,13 +16,20 @@ enum OrderFlags : std::uint32_t {
   order_compare_content = 1u << 5,  // the program may be another file with the expected content
   order_out_of_reach = 1u << 4,     // there is no pid namespace: the program must not be able to signal pid 1
   order_enter = 1u << 7,            // with it come descriptors, at most `most_doors`: write 0 to each; orders follow
+  order_streams = 1u << 8,          // with it come stdin, stdout and stderr; orders follow
+  order_listen = 1u << 9,           // with it comes the socket at which a container that is kept takes calls
   order_linger = 1u << 6,  // stay after the report until the launcher closes: a container's counters go with it
 };
 constexpr unsigned most_doors = 4;
 
+// Flags of a mount as statfs(2) tells them.
+constexpr unsigned long place_read_only = 1;
+constexpr unsigned long place_no_suid = 2;
+constexpr unsigned long place_no_dev = 4;
+
 /// The launcher's last message, followed by `bytes` bytes of strings, each ended by a NUL, in this order: working
-/// directory, program, search path, every argument, every variable, every place. A place is "DEVICE INODE PATH": what
-/// must be found there, or nothing is run.
+/// directory, program, search path, every argument, every variable, every place. A place is "DEVICE INODE FLAGS PATH":
+/// what must be found there, mounted with at least these flags (statfs(2)), or nothing is run.
 struct Orders {
   std::uint32_t magic;
   std::uint32_t flags;
@@ -55,6 +62,7 @@ enum class FailedAt : std::int32_t {
   fork,
   control_group,
   place_differs,
+  mount_flags,
 };
 
 struct Report {

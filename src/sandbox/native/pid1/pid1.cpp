@@ -5,8 +5,9 @@
 // It waits for orders, starts the program, collects the dead, and when the program ends or the launcher is gone it
 // kills whatever is left.
 //
-// In a container it is a file that the engine starts, `init SOCKET`, and finds its launcher at that socket; `init IDLE
-// LIFE` only keeps a container alive, that many seconds, for the programs that are started in it (container/stage.h).
+// In a container it is a file that the engine starts, `init SOCKET`, and finds its launcher at that socket
+// (container/stage.h). `init SOCKET IDLE LIFE` is pid 1 of a container that is kept (docker/kept.h): from its launcher
+// it gets the socket at which other launchers call, and each call is answered by a child of its own.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "sandbox/native/pid1/orders.h"
@@ -135,6 +137,17 @@ void enter(const Doors& doors) {
   }
 }
 
+/// In a container that is kept: the program's own, not those that the engine gave to pid 1.
+void take_streams(const Doors& doors) {
+  constexpr unsigned streams = 3;
+  if (doors.count != streams) give_up(FailedAt::orders, -enoent);
+  for (unsigned i = 0; i < streams; ++i) {
+    // They came as numbers above those of the control socket: none of them is overwritten here.
+    if (long result = call(SYS_dup3, doors.number[i], i, 0); result < 0) give_up(FailedAt::orders, result);
+    call(SYS_close, doors.number[i]);
+  }
+}
+
 void take_orders() {
   Orders& orders = task.orders;
   for (;;) {
@@ -142,8 +155,13 @@ void take_orders() {
     // The end of the channel before any order: the launcher has no use for this sandbox.
     if (!read_orders(orders, doors)) leave(0);
     if (orders.magic != orders_magic) give_up(FailedAt::orders, -eacces);
-    if (!(orders.flags & order_enter)) break;
-    enter(doors);
+    if (orders.flags & order_enter) {
+      enter(doors);
+    } else if (orders.flags & order_streams) {
+      take_streams(doors);
+    } else {
+      break;
+    }
   }
   char* strings = map(orders.bytes + 1UL);
   if (!read_fully(strings, orders.bytes)) leave(0);
@@ -175,9 +193,14 @@ void check_places() {
     const char* cursor = task.places[i];
     const unsigned long device = number_in(cursor);
     const unsigned long inode = number_in(cursor);
+    const unsigned long flags = number_in(cursor);
     struct stat status;
     const long result = call(SYS_newfstatat, AT_FDCWD, address(cursor), address(&status), AT_SYMLINK_NOFOLLOW);
     if (result < 0 || status.st_dev != device || status.st_ino != inode) give_up(FailedAt::place_differs, result);
+    struct statfs mount;
+    const long told = call(SYS_statfs, address(cursor), address(&mount));
+    const bool held = told == 0 && (static_cast<unsigned long>(mount.f_flags) & flags) == flags;
+    if (!held) give_up(FailedAt::mount_flags, told);
   }
 }
 
@@ -520,29 +543,6 @@ void connect_to_launcher(const char* path) {
   call(SYS_close, made);
 }
 
-/// Pid 1 of a container that is kept: collects the dead, and ends when nobody came for `idle` seconds or its time is
-/// over, so that nothing stays for ever where no Cordon comes again to sweep.
-[[noreturn]] void keep_alive(unsigned long idle, unsigned long life) {
-  call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-  unsigned long everything = ~0UL;
-  call(SYS_rt_sigprocmask, 2, address(&everything), 0, sizeof everything);
-  constexpr unsigned long step = 5;
-  unsigned long unused = 0;
-  for (unsigned long age = 0; age < life && unused < idle; age += step) {
-    Tally tally;
-    int status;
-    while (collect(tally, WNOHANG, status) > 0) {
-    }
-    timespec pause{static_cast<long>(step), 0};
-    // A child's death wakes it; then it merely counts a little fast.
-    unsigned long awaited = 1UL << (17 - 1);
-    call(SYS_rt_sigtimedwait, address(&awaited), 0, address(&pause), sizeof awaited);
-    // Signal 0 to all but us: nobody there.
-    unused = call(SYS_kill, -1, 0) < 0 ? unused + step : 0;
-  }
-  leave(0);
-}
-
 [[noreturn]] void live() {
   unsigned long child_died = 1UL << (17 - 1);
   call(SYS_rt_sigprocmask, 2, address(&child_died), 0, sizeof child_died);
@@ -581,6 +581,76 @@ void connect_to_launcher(const char* path) {
   leave(0);
 }
 
+/// Milliseconds; the machine's sleep counts.
+unsigned long now() {
+  timespec time{};
+  call(SYS_clock_gettime, 7 /* CLOCK_BOOTTIME */, address(&time));
+  return static_cast<unsigned long>(time.tv_sec) * 1000 + static_cast<unsigned long>(time.tv_nsec) / 1'000'000;
+}
+
+unsigned long smaller(unsigned long a, unsigned long b) { return a < b ? a : b; }
+
+/// Takes the place of the control socket.
+void take_listener() {
+  Orders orders;
+  Doors doors;
+  if (!read_orders(orders, doors) || orders.magic != orders_magic || !(orders.flags & order_listen)) leave(125);
+  if (doors.count != 1) leave(125);
+  send_report(ReportKind::started);
+  if (call(SYS_dup3, doors.number[0], control_fd, O_CLOEXEC) < 0) leave(125);
+  call(SYS_close, doors.number[0]);
+}
+
+/// One call: a child lives for it like the pid 1 of a sandbox of its own.
+void answer() {
+  const long caller = call(SYS_accept4, control_fd, 0, 0, O_CLOEXEC);
+  if (caller < 0) return;
+  if (call(SYS_clone, 17 /* SIGCHLD: a fork */, 0, 0, 0, 0) == 0) {
+    call(SYS_dup3, caller, control_fd, O_CLOEXEC);
+    call(SYS_close, caller);
+    live();
+  }
+  // No process to be had: the caller sees the end of the channel.
+  call(SYS_close, caller);
+}
+
+/// Ends when nobody came for `idle` milliseconds, or when it is `life` old and nobody is there, so that nothing stays
+/// for ever where no Cordon comes again to sweep. One that is too old takes no more calls.
+[[noreturn]] void keep(unsigned long idle, unsigned long life) {
+  // Inherited by the children: what runs here, as the same user, looks into none of them.
+  call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+  unsigned long everything = ~0UL;
+  call(SYS_rt_sigprocmask, 2, address(&everything), 0, sizeof everything);
+  send_report(ReportKind::ready);
+  take_listener();
+  unsigned long child_died = 1UL << (17 - 1);
+  const long signals = call(SYS_signalfd4, -1, address(&child_died), sizeof child_died, O_CLOEXEC | O_NONBLOCK);
+  const unsigned long born = now();
+  unsigned long used = born;
+  bool listening = true;
+  for (;;) {
+    Tally tally;
+    int status;
+    const unsigned long time = now();
+    // Signal 0 to all but us.
+    const bool alone = call(SYS_kill, -1, 0) < 0;
+    if (!alone) used = time;
+    while (collect(tally, WNOHANG, status) > 0) used = time;
+    const bool old = time - born >= life;
+    if (alone && (old || time - used >= idle)) leave(0);
+    if (old && listening) call(SYS_close, control_fd);
+    listening = listening && !old;
+    const unsigned long until_idle = smaller(idle - (time - used), 5000);
+    const unsigned long wait = listening ? smaller(life - (time - born), until_idle) : 5000;
+    timespec pause{static_cast<long>(wait / 1000), static_cast<long>(wait % 1000 * 1'000'000)};
+    pollfd wanted[2] = {{static_cast<int>(signals), POLLIN, 0}, {listening ? control_fd : -1, POLLIN, 0}};
+    call(SYS_ppoll, address(wanted), 2, address(&pause), 0, sizeof child_died);
+    char drained[128];
+    call(SYS_read, signals, address(drained), sizeof drained);
+    if (wanted[1].revents & POLLIN) answer();
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -588,12 +658,12 @@ extern "C" {
 [[noreturn]] __attribute__((used)) void cordon_pid1_main(long* stack) {
   const long count = stack[0];
   char** arguments = reinterpret_cast<char**>(stack + 1);
-  if (count == 3) {
-    const char* idle = arguments[1];
-    const char* life = arguments[2];
-    keep_alive(number_in(idle), number_in(life));
+  if (count > 1) connect_to_launcher(arguments[1]);
+  if (count == 4) {
+    const char* idle = arguments[2];
+    const char* life = arguments[3];
+    keep(number_in(idle), number_in(life));
   }
-  if (count == 2) connect_to_launcher(arguments[1]);
   live();
 }
 // The compiler may call these by itself.
