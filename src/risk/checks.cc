@@ -45,6 +45,7 @@ Check check_named(std::string_view name) {
       {"interpreter", interpreter},
       {"kube_get", cluster_query},
       {"lines", lines_that_run},
+      {"link", make_link},
       {"mode", change_mode},
       {"move", move},
       {"mux", terminal_multiplexer},

@@ -36,6 +36,7 @@ void switch_user(Judge& judge, Run& run);
 void terminal_multiplexer(Judge& judge, Run& run);
 void command_builtin(Judge& judge, Run& run);
 void rerun_on_change(Judge& judge, Run& run);
+void make_link(Judge& judge, Run& run);
 void version_manager(Judge& judge, Run& run);
 void run_in_project(Judge& judge, Run& run);
 void npm_setting(Judge& judge, Run& run);

@@ -193,6 +193,7 @@ void copy(Judge& judge, Run& run) {
       const Place to = judge.locate(run, arg.text);
       const Arg& from = run.sorted.operands[0].arg;
       if (from.text == "/dev/null" && to.area == Area::workspace) judge.raise(run, "fs.truncate", arg.where);
+      judge.rename_program(run, from, arg);
       Flow carried = judge.file_flow(judge.locate(run, from.text).path);
       carried |= run.out;
       judge.mark_file(to.path, carried);
@@ -202,6 +203,11 @@ void copy(Judge& judge, Run& run) {
   }
   if (target) judge.writes(run, target->value);
   run.judged = true;
+}
+
+void make_link(Judge& judge, Run& run) {
+  const auto& operands = run.sorted.operands;
+  if (operands.size() == 2) judge.rename_program(run, operands[0].arg, operands[1].arg);
 }
 
 void archive(Judge& judge, Run& run) {

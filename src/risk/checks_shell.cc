@@ -291,6 +291,11 @@ void filter_script(Judge& judge, Run& run) {
       if (given.value.flow.network || judge.file_flow(place.path).network ||
           (given.value.text == "-" && run.in.flow.network))
         judge.raise(run, "net.run", given.value.where);
+      const std::string* text = judge.file_text(place.path);
+      if (given.value.text == "-" || given.value.text == "/dev/stdin")
+        judge.run_stdin(run, given.option->spec.language);
+      else if (text)
+        judge.run_written(run, given.value.text, *text, given.option->spec.language, given.value);
     }
   }
   std::size_t first = 0;

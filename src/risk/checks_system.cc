@@ -110,8 +110,12 @@ void database(Judge& judge, Run& run) {
     if (!given.option || !given.has_value) continue;
     if (given.option->spec.takes() == Role::code) {
       given_code = true;
-    } else if (given.option->spec.takes() == Role::script) {
+    } else if (given.option->spec.takes() == Role::script && given.value.text != "-") {
       given_code = true;
+      if (const std::string* text = judge.file_text(judge.locate(run, given.value.text).path))
+        judge.sql(run, *text, given.value.where);
+      else
+        judge.raise(run, "db.script", given.value.where);
     }
   }
   const bool file_database =
@@ -318,7 +322,8 @@ void truncation(Judge& judge, Run& run) {
     const std::string_view name = operand.arg.text;
     const bool scratch = name.ends_with(".log") || name.ends_with(".tmp") || name.ends_with(".txt") ||
                          name.ends_with(".out") || name.starts_with("/tmp/");
-    if (operand.arg.wildcard || name.ends_with(".db") || name.ends_with(".sqlite") || name.ends_with(".sqlite3"))
+    if (operand.arg.wildcard || operand.arg.maybe_many || name.ends_with(".db") || name.ends_with(".sqlite") ||
+        name.ends_with(".sqlite3"))
       judge.raise(run, "fs.truncate", operand.arg.where);
     (void)scratch;
   }

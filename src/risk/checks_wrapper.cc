@@ -82,10 +82,13 @@ void rerun_on_change(Judge& judge, Run& run) {
 
 /// nvm exec 18 node x, pyenv exec python x, mise exec -- cmd
 void version_manager(Judge& judge, Run& run) {
-  std::vector<Arg> words;
-  for (const Operand& operand : run.sorted.operands) words.push_back(operand.arg);
-  while (!words.empty() && !find_program(words[0].text)) words.erase(words.begin());
-  if (!words.empty()) judge.carry(run, words);
+  std::span<const Arg> words = run.sorted.carried;
+  const std::span<const Arg> all = words;
+  // A version or a tool@version may stand first; an unknown program may stand alone.
+  while (!words.empty() && !find_program(words[0].text) && words[0].text.find('/') == std::string_view::npos)
+    words = words.subspan(1);
+  if (words.empty() && !all.empty() && !all[0].known) words = all;
+  judge.carry(run, words);
   run.judged = true;
 }
 
@@ -163,16 +166,17 @@ void lines_that_run(Judge& judge, Run& run) {
       judge.writes(run, path);
     }
     if (program == "m4" && text.find("syscmd(") != std::string_view::npos) judge.raise(run, "exec.inline", run.where);
-    if ((program == "sftp" || program == "ftp") && (text.starts_with("put ") || text.starts_with("mput "))) {
+    if (run.sorted.marked(Mark::net) && (text.starts_with("put ") || text.starts_with("mput "))) {
       Arg path;
-      path.text = judge.keep(std::string(text.substr(text.find(' ') + 1)));
+      const std::string_view rest = text.substr(text.find(' ') + 1);
+      path.text = judge.keep(std::string(rest.substr(0, rest.find(' '))));
       path.where = run.where;
       judge.apply(run, Role::upload, 0, path);
     }
   };
   auto lines = [&](std::string_view text) {
     while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
+      const std::size_t end = std::min(text.find_first_of(run.sorted.marked(Mark::net) ? "\n;" : "\n"), text.size());
       line(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }

@@ -489,7 +489,10 @@ class CodeJudge {
       judge_.at_least(run_, Risk::normal);
     } else if (what == "shell_io") {
       seen_.shell_io = true;
-      if (!args.strings.empty() && !args.strings[0].empty()) seen_.shell_started = true;
+      if (!args.strings.empty() && !args.strings[0].empty()) {
+        seen_.shell_started = true;
+        judge_.raise(run_, "exec.bare_shell", arg_.where);
+      }
       if (args.list) run_words(args);
     } else if (what == "eval" || what == "eval_block") {
       evaluate(args, literal, depth);

@@ -92,6 +92,8 @@ class Judge {
   void remote_copy(Run& run, std::span<const Arg> from, const Arg& to);
   Flow file_flow(const std::string& path) const;
   void mark_file(const std::string& path, Flow flow);
+  /// cp /bin/rm x, ln -s /bin/rm x: from now on x is that program.
+  void rename_program(const Run& run, const Arg& from, const Arg& to);
   /// What a file is known to hold, because this script has written it.
   const std::string* file_text(const std::string& path) const;
   void write_text(const std::string& path, std::string_view text, bool append);
@@ -158,6 +160,7 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
   std::vector<Flow>* outs_ = nullptr;
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name

@@ -52,6 +52,11 @@ void Judge::by_path(Run& run, std::string_view path) {
   const std::string_view name = last_part(path);
   const Place place = locate(run, path);
   analysis_.invocations[run.invocation].program = std::string(name);
+  if (auto renamed = renamed_.find(place.path); renamed != renamed_.end()) {
+    at_least(run, Risk::normal);
+    judge_program(run, renamed->second);
+    return;
+  }
   const Flow carried = file_flow(place.path);
   if (carried.network || (place.area == Area::unknown && unknown_download()))
     raise(run, "net.download_run", run.words[0].where);
@@ -78,6 +83,16 @@ void Judge::by_path(Run& run, std::string_view path) {
   }
   if (find_program(name)) judge_program(run, name);
   raise(run, place.area == Area::temporary ? "exec.temporary" : "exec.outside", run.words[0].where);
+}
+
+void Judge::rename_program(const Run& run, const Arg& from, const Arg& to) {
+  const Place place = locate(run, from.text);
+  const std::string path = locate(run, to.text).path;
+  auto known = renamed_.find(place.path);
+  if (known != renamed_.end())
+    renamed_[path] = known->second;
+  else if (place.area == Area::system && find_program(last_part(place.path)))
+    renamed_[path] = std::string(last_part(place.path));
 }
 
 void Judge::judge_program(Run& run, std::string_view name) {
@@ -203,8 +218,11 @@ void Judge::known_program(Run& run, const Node& program) {
                             !sorted.operands[0].arg.wildcard;
   if (chosen_later && sorted.node->subs_exact > 3 && sorted.node->roles().empty())
     raise(run, "dynamic.program", sorted.operands[0].arg.where);
+  const bool asks = std::any_of(run.words.begin() + 1, run.words.end(), [](const Arg& word) {
+    return word.text == "search" || word.text == "info" || word.text == "explain" || word.text == "why";
+  });
   if (sorted.node->base.has(Mark::net) && base == Risk::safe && sorted.chain.size() > 1 && !sorted.operands.empty() &&
-      listed("verb_dangerous", sorted.operands[0].arg.text))
+      !asks && listed("verb_dangerous", sorted.operands[0].arg.text))
     raise(run, "program.destructive_verb", sorted.operands[0].arg.where);
   if (sorted.marked(Mark::elevate)) {
     run.frame.elevated = true;

@@ -312,6 +312,10 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
     judge.raise(run, "exec.inline", arg.where);
     return;
   }
+  for (std::string_view reads : {"r", "read", "e", "edit", "sp", "split", "vs", "vsplit", "tabe", "tabedit", "view"}) {
+    if (word == reads && rest.size() > word.size() + 1 && rest[word.size()] == ' ')
+      judge.reads(run, judge.synthetic(std::string(rest.substr(word.size() + 1)), arg), false);
+  }
   for (std::string_view writes : {"w", "w!", "write", "sav", "saveas", "wq"}) {
     if (word == writes && rest.size() > word.size() + 1) {
       std::string path(rest.substr(rest.find(' ') == std::string_view::npos ? rest.size() : rest.find(' ') + 1));

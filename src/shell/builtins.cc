@@ -80,6 +80,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
     if (name == "enable" || name == "fc") {
       forget_everything();
     } else {
+      callbacks(name, index, first, flow);
       unknown_names(index, first);
       for (std::string_view own : {"MAPFILE", "OPTARG", "OPTIND", "COMPREPLY"}) state_.make_unknown(own);
     }
@@ -222,7 +223,17 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   if (name == "export" && !unexport) flags.exported = true;
   if (name == "readonly") flags.readonly = true;
   if (prints && flow.output != nullptr) flow.output->lose();
-  if (functions) return Status::unknown;
+  if (functions) {
+    // declare -f prints the text of functions; an exported one is called by a child, where this reader does not go.
+    if (flow.output != nullptr) flow.output->lose();
+    for (; flags.exported && i < words.size(); ++i) {
+      if (!words[i].known()) continue;
+      const Variable* function = state_.find(State::function_key(words[i].text()));
+      if (function != nullptr && function->kind == Variable::Kind::function)
+        run_later(words[i].text(), flow, script_.commands[index].where);
+    }
+    return Status::unknown;
+  }
   for (; i < words.size(); ++i) {
     auto found = std::find_if(declared.begin(), declared.end(), [&](const Declared& d) { return d.word == i; });
     if (found == declared.end() && !words[i].known()) {
@@ -588,7 +599,36 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   }
   std::string text = words[i].text();
   if (text.empty() || text == "-") return Status::unknown;
-  // What a trap assigns may change at any time from now on.
+  run_later(text, flow, where);
+  return Status::success;
+}
+
+// mapfile -C TEXT, compgen -C TEXT, compgen -F FUNCTION, compgen -W '$(…)': read as shell by the builtin itself.
+void Evaluator::callbacks(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
+  const bool completes = name == "compgen";
+  if (!completes && name != "mapfile" && name != "readarray") return;
+  const std::vector<Field> words = script_.commands[index].words;
+  const Span where = script_.commands[index].where;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    if (!words[i].known()) continue;
+    const std::string option = words[i].text();
+    const char letter = option.size() > 1 && option[0] == '-' ? option[1] : ' ';
+    if (letter != 'C' && !(completes && (letter == 'F' || letter == 'W'))) continue;
+    if (option.size() == 2 && (i + 1 >= words.size() || !words[i + 1].known())) continue;
+    std::string text = option.size() > 2 ? option.substr(2) : words[++i].text();
+    if (letter == 'W') {
+      if (text.find("$(") == std::string::npos && text.find('`') == std::string::npos) continue;
+      text.insert(0, ": ");
+    } else if (!completes) {
+      text += " \"$MAPFILE_INDEX\" \"$MAPFILE_LINE\"";
+    }
+    run_later(text, flow, where);
+  }
+}
+
+// Text that may run at any time from now on: a trap, a callback, an exported function.
+void Evaluator::run_later(const std::string& text, const Flow& flow, Span where) {
+  // What it assigns may change at any time.
   std::size_t mark = state_.mark();
   Surroundings around = state_.around;
   std::size_t commands = script_.commands.size();
@@ -601,7 +641,6 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   for (const State::Change& change : state_.take_back(mark)) volatile_.insert(change.name);
   state_.around = around;
   traps_.push_back({text, where, state_.now()});
-  return Status::success;
 }
 
 // Traps run at the end at the latest. By then only what did not change since they were set is still known.

@@ -102,6 +102,8 @@ class Evaluator {
 
   // Texts and lists.
   void run_text(std::string_view text, const Flow& flow, Span where);
+  void run_later(const std::string& text, const Flow& flow, Span where);
+  void callbacks(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void list_words(std::string_view text, const Flow& flow, Span where);
   Status list(const List& list, const Flow& flow);
   Status item(const Item& item, const Flow& flow);

@@ -108,6 +108,8 @@ TEST(Read, FollowsTextThatIsReadAgain) {
       {"command eval 'rm x'", "b: command eval 'rm x'\nrm x\n"},
       {"builtin eval rm x", "b: builtin eval rm x\nrm x\n"},
       {"trap 'rm x' EXIT", "b: trap 'rm x' EXIT\n? rm x dir=‹›\n"},
+      {"compgen -C 'rm x'", "b: compgen -C 'rm x'\n? rm x dir=‹›\n"},
+      {"f() { rm x; }; export -f f; bash -c f", "b: export -f f\nbash -c f\n? f: f dir=‹›\n? rm x dir=‹›\n"},
       {". <(echo rm x)", "$ & b: echo rm x\nb: . ‹<›\nrm x\n"},
       {"eval \"$X\"", "b: eval ‹\"$X\"›\n"},
       {"shopt -s expand_aliases\nalias l='rm x'\nl y",

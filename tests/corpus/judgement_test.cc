@@ -365,6 +365,29 @@ TEST(Subscript, RunsWhatItHoldsWhereverANameIsTaken) {
   all_are(Risk::safe, {"echo 'a[$(rm -rf src)]'", "[[ 'a[$(rm)]' == b ]]", "x='a[$(rm -rf src)]'; echo \"$x\""});
 }
 
+TEST(Callback, ABuiltinThatReadsTextAsShellRunsIt) {
+  all_stopped({"mapfile -C 'rm -rf src #' -c 1 A < README.md", "f() { rm -rf src; }; mapfile -C f -c 1 A < README.md",
+               "readarray -Cf -c1 A < x; f() { rm -rf src; }; f", "compgen -C 'rm -rf src' x",
+               "compgen -W '$(rm -rf src)'", "f() { rm -rf src; }; compgen -F f x",
+               "f() { rm -rf src; }; export -f f; bash -c f", "f() { rm -rf src; }; declare -fx f; bash -c f",
+               "f() { echo src; }; t=$(declare -f f); eval \"${t/echo/rm -rf}\"; f", "history -s 'rm -rf src'; fc -s",
+               "hash -p /bin/rm ls; ls -rf src", "BASH_CMDS[ls]=/bin/rm; ls -rf src"});
+  all_are(Risk::safe, {"mapfile -t A < README.md; echo \"${#A[@]}\"", "compgen -W 'a b c' a", "compgen -A function",
+                       "hash -r", "fc -l", "f() { echo x; }; export -f f"});
+}
+
+TEST(Identity, ACopyOrLinkOfAProgramIsThatProgram) {
+  all_stopped({"ln -s /bin/rm ./ls2 && ./ls2 -rf src", "cp /bin/rm ./tool && ./tool -rf src",
+               "cp /bin/bash x; ./x -c 'rm -rf src'", "cp /usr/bin/rm a; mv a b; cp a c; ./c -rf src"});
+  all_are(Risk::normal, {"cp /usr/bin/jq ./tool && ./tool . a.json", "ln -s build/app ./app && ./app --help"});
+}
+
+TEST(WrittenProgram, AFilterRunsWhatWasWrittenOrIsPipedIn) {
+  all_stopped({"cat > x.awk <<'E'\nBEGIN { system(\"rm -rf src\") }\nE\nawk -f x.awk",
+               "gawk -f - <<< 'BEGIN { system(\"rm -rf src\") }'", "sed -f /dev/stdin README.md <<< '1e rm -rf src'"});
+  all_are(Risk::normal, {"cat > x.awk <<'E'\n{ print $1 }\nE\nawk -f x.awk data.txt"});
+}
+
 TEST(Descriptor, OneOpenedEarlierIsFollowedToStdin) {
   all_stopped({"exec 4<<'E'\nrm -rf src\nE\nbash <&4", "exec 3<<< 'rm -rf src'; sh <&3", "bash 5<<< 'rm -rf src' <&5"});
 }
