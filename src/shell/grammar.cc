@@ -616,6 +616,9 @@ bool Parser::redirection(Seq<Redirection>& out) {
     // know. Text inside a here-document with continued lines has no source of its own: there $x is as bad.
     if (holds_expansion(redirect.target.parts, pinned_ ? Part::Kind::variable : Part::Kind::parameter))
       fail_later("a here-document whose end word holds an expansion", redirect.where);
+    // No line can be its end, so everything that follows would be text; a person could not tell.
+    if (document->delimiter.find('\n') != std::string_view::npos)
+      fail_later("a here-document whose end word holds a line break", redirect.where);
     redirect.here = document;
     lex_.pending.push(arena_, document);
     if (lex_.pending.size() > 16) return fail("more than 16 here-documents on one line", redirect.where), false;

@@ -225,6 +225,7 @@ TEST(Trouble, CommandsBehindAMistakeAreListedForDenyRules) {
 TEST(Trouble, AnExpansionInTheEndOfAHereDocumentIsNotGuessedAt) {
   EXPECT_FALSE(read("cat << `a`\nx\n`a`\n", given()).understood);
   EXPECT_FALSE(read("cat << ${a}\nx\n${a}\n", given()).understood);
+  EXPECT_FALSE(read("cat << 'a\nb'\nx\na\nb\n", given()).understood);
   EXPECT_TRUE(read("cat << $a\nx\n$a\n", given()).understood);
 }
 TEST(Trouble, AHereDocumentThatEndsInABackslashIsNotGuessedAt) {
