@@ -31,8 +31,6 @@ class Printer {
     pending_.clear();
     for (const HereDocument* document : pending) {
       out_ += document->text;
-      // No line can end it: it goes on to the end of the text, and so does whatever would follow.
-      if (document->delimiter.find('\n') != std::string_view::npos) return;
       out_ += document->delimiter;
       out_ += '\n';
     }
