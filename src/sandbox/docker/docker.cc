@@ -14,7 +14,6 @@
 #include "sandbox/docker/kept.h"
 #include "sandbox/docker/request.h"
 #include "sandbox/docker/streams.h"
-#include "sandbox/native/filter.h"
 #include "sandbox/native/id_mapped.h"
 #include "sandbox/native/user_namespace.h"
 #include "sys/file.h"
@@ -100,23 +99,11 @@ class DockerSandbox::Run {
     return {};
   }
 
-  /// Docker takes the filter itself; Podman a file with it, and what is covered as an option.
-  Result<void> add_security(const container::Stage& stage, ContainerRequest& request) const {
-    const std::string filter = native::oci_profile(native::FilterOptions::namespaced()).dump();
-    request.security.push_back("seccomp=" + (engine_.is_podman() ? TRY(stage.write("seccomp", filter)) : filter));
-    if (!engine_.is_podman()) return {};
-    std::string covered = "mask=";
-    for (const std::string& path : container::masked_paths()) covered += (covered.ends_with('=') ? "" : ":") + path;
-    request.security.push_back(covered);
-    return {};
-  }
-
   ContainerRequest request() const {
     return {.user = fmt::format("{}:{}", identity_.uid, identity_.gid),
             .arguments = {container::inner_control},
             .input = false,
             .mounts = {},
-            .security = {},
             .labels = {{state_label, mark_of(state_)}}};
   }
 
@@ -132,7 +119,7 @@ class DockerSandbox::Run {
         mount.source = TRY(mount_guarded(stage, place, plan));
         // Docker, told to make it read-only, would do only that, and so take away nosuid and nodev. It is so already,
         // and pid 1 looks.
-        mount.read_only = mount.read_only && engine_.is_podman();
+        mount.read_only = mount.read_only && engine_.sets_mount_flags();
       }
       request.mounts.push_back(std::move(mount));
     }
@@ -157,7 +144,6 @@ class DockerSandbox::Run {
     wanted.labels[owner_label] = sys::own_liveness();
     wanted.input = profile_.input == Input::given;
     CHECK_OK(put_in_place(stage, layout.places, wanted));
-    CHECK_OK(add_security(stage, wanted));
     const std::string id = TRY(engine_.create(stage.id(), body_of(layout, wanted)));
     auto ran = attend(id, stage, layout, io, std::move(stop), report);
     // Ended by itself it is removed by the engine; whatever else happened, it is removed here.
@@ -223,7 +209,6 @@ class DockerSandbox::Run {
     wanted.labels[maker_label] = sys::own_liveness();
     for (const auto time : {times_.idle, times_.life}) wanted.arguments.push_back(std::to_string(time.count()));
     CHECK_OK(put_in_place(stage, places, wanted));
-    CHECK_OK(add_security(stage, wanted));
     const std::string id = TRY(engine_.create(stage.id(), body_of(layout, wanted)));
     auto made = start_kept(id, stage, place, made_of);
     if (!made) static_cast<void>(engine_.remove(id));

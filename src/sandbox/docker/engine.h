@@ -36,8 +36,8 @@ class Engine {
 
   const std::string& socket() const { return http_.socket(); }
   const std::string& version() const { return version_; }
-  /// It differs in three things: mounts get flags of its own, and some words of a request are said in another way.
-  bool is_podman() const { return podman_; }
+  /// Podman, which mounts with flags of its own; Docker takes a mount as it is, but for the one word read-only.
+  bool sets_mount_flags() const { return podman_; }
 
   /// The id that the name leads to now; an image that is not there is an error that says how to get it.
   Result<std::string> image_id(const std::string& name) const;

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "sandbox/native/draft.h"
+#include "sandbox/native/filter.h"
 
 namespace cordon::sandbox::docker {
 
@@ -59,14 +60,13 @@ Json mounts_of(const std::vector<Mount>& mounts) {
 Json host_config(const container::Layout& layout, const ContainerRequest& request) {
   const Limits& limits = layout.profile.limits;
   const std::uint64_t memory = limits.memory_bytes ? limits.memory_bytes : most_memory;
-  Json security = {"no-new-privileges"};
-  for (const std::string& option : request.security) security.push_back(option);
   Json config = {
       {"NetworkMode", "none"},
       {"CapDrop", {"ALL"}},
       {"Privileged", false},
       {"ReadonlyRootfs", true},
-      {"SecurityOpt", std::move(security)},
+      {"SecurityOpt",
+       {"no-new-privileges", "seccomp=" + native::oci_profile(native::FilterOptions::namespaced()).dump()}},
       {"Memory", memory},
       {"MemorySwap", memory},
       {"PidsLimit", limits.pids ? limits.pids + 1 : most_processes},

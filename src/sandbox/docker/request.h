@@ -27,7 +27,6 @@ struct ContainerRequest {
   std::vector<std::string> arguments;
   bool input = false;
   std::vector<Mount> mounts;
-  std::vector<std::string> security;  // further options
   std::map<std::string, std::string> labels;
 };
 
