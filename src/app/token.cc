@@ -121,7 +121,7 @@ void define_token(CommandLine& line) {
   list_verb.example("cordon token list");
   line.does(list_verb, [&line] { return finish(list(line.global())); });
   const Verb revoke_verb = CommandLine::part(verb, "revoke", "From now on it does not count");
-  revoke_verb.add_option("ID", options->id, "The token's id, tok_…").required();
+  revoke_verb.add_option("ID", options->id, "The token's id, as listed").required();
   revoke_verb.example("cordon token revoke tok_0123456789abcdef");
   line.does(revoke_verb, [&line, options] { return finish(revoke(line.global(), *options)); });
 }
