@@ -135,8 +135,11 @@ class Daemon {
                            {"cwd", "/"},
                            {"snippet", {{"language", language}, {"code", code}}}};
     if (!serve::socket::send_frame(connection, question, {})) return false;
-    const auto answer = serve::socket::receive_frame(connection, serve::socket::largest_frame);
-    return answer && *answer && (*answer)->body.contains("object") && (*answer)->body["object"]["output"] == expected;
+    for (;;) {
+      const auto frame = serve::socket::receive_frame(connection, serve::socket::largest_frame);
+      if (!frame || !*frame || (*frame)->body["type"] == "error" || (*frame)->body["type"] == "decline") return false;
+      if ((*frame)->body["type"] == "answer") return (*frame)->body["object"]["output"] == expected;
+    }
   }
 
  private:

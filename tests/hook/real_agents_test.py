@@ -70,7 +70,7 @@ class Agent(Case):
         """What the tools answered, as one text each."""
         with FakeModel(list(calls)) as model:
             done = subprocess.run(self.command(model), cwd=self.work, env={**self.environment, **self.agent_environment(model)},
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
             said = f"{done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
             self.assertEqual(len(model.results), len(calls), said)
             self.assertIn(LAST_WORDS, done.stdout, said)

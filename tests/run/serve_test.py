@@ -88,14 +88,12 @@ class Channel(ServeCase):
         false.wait()
 
     def test_a_client_in_another_user_namespace_is_declined(self):
-        code = ("import json, socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n"
-                "body = json.dumps({'protocol': 1, 'verb': 'run', 'snippet': {'language': 'js', 'code': '6 * 7'}}).encode()\n"
-                "if sys.argv[2] == 'taken': s.sendall(len(body).to_bytes(4, 'little') + body)\n"
+        code = ("import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n"
                 "s.settimeout(60)\nn = int.from_bytes(s.recv(4), 'little')\nprint(s.recv(n).decode())")
-        # Who is declined is told so before a byte is read.
-        for inside, wanted in (([], "taken"), (["unshare", "-r"], "decline")):
+        # Each is told before a byte is read.
+        for inside, wanted in (([], "hello"), (["unshare", "-r"], "decline")):
             with self.subTest(wanted):
-                done = subprocess.run([*inside, sys.executable, "-c", code, self.path, wanted], capture_output=True, text=True)
+                done = subprocess.run([*inside, sys.executable, "-c", code, self.path], capture_output=True, text=True)
                 self.assertEqual(json.loads(done.stdout)["type"], wanted, done.stdout + done.stderr)
 
     def test_nonsense_is_answered_or_dropped_and_the_daemon_lives(self):
@@ -108,7 +106,7 @@ class Channel(ServeCase):
                      {"protocol": 1, "verb": "exec", "verdict": "allow"}):
             with self.subTest(body):
                 answer = self.ask(body, whole=not isinstance(body, bytes))
-                self.assertTrue(answer is None or answer["type"] in ("error", "decline", "answer"), answer)
+                self.assertTrue(answer is None or answer["type"] in ("hello", "error", "decline", "answer"), answer)
                 self.assertNotEqual((answer or {}).get("exit"), 0, answer)
         self.assertEqual(self.ask(good)["object"]["output"], "1")
 
@@ -253,6 +251,16 @@ class Ends(ServeCase):
         closed = {line.get("request") for line in self.records() if line["kind"] in ("outcome", "recovery")}
         self.assertEqual(requests - closed, set())
         self.assertIn(self.verify().returncode, (0, 3))
+
+    def test_a_daemon_that_does_not_answer_is_given_up_and_nothing_runs(self):
+        self.daemon.send_signal(signal.SIGSTOP)
+        done = self.call("cordon", "exec", "--from", "hook", "--agent", "codex", "touch ran", timeout=110)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("does not take the request", done.stderr)
+        self.daemon.send_signal(signal.SIGCONT)
+        self.assertEqual(self.stop_daemon(), 0)
+        self.assertFalse(self.exists("ran"))
+        self.assertEqual([line for line in self.records() if line.get("command") == "touch ran"], [])
 
     def test_a_reader_that_went_away_does_not_hold_the_daemon(self):
         run = subprocess.Popen(["cordon", "run", "-l", "bash", "--timeout", "60s", "--max-output", "100000000", "-c", "yes"],

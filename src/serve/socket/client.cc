@@ -54,6 +54,16 @@ Result<std::variant<Answer, Decline>> ask(const Question& question, const std::v
   using Either = std::variant<Answer, Decline>;
   const auto connection = connect_to(address_of(world.state_dir), conversation.patience);
   if (!connection) return Either(Decline{"no daemon is running"});
+  const auto not_taken = [](const Error& error) {
+    return fail(Fault::unavailable,
+                "the daemon does not take the request ({}), so it is not done; end it, or set CORDON_NO_DAEMON=1",
+                error.sentence);
+  };
+  // It may be stopped, or hang: then it gets neither the request nor our streams.
+  const auto greeting = receive_frame(*connection, largest_frame);
+  if (!greeting) return not_taken(greeting.error());
+  if (!*greeting) return Either(Decline{"the daemon is ending"});
+  if (text_of((*greeting)->body, "type") == "decline") return Either(Decline{text_of((*greeting)->body, "reason")});
   if (const auto sent = send_frame(*connection, encode(question, world), descriptors); !sent) {
     // Not whole, so that nothing of it was done.
     return Either(Decline{sent.error().sentence});
@@ -63,12 +73,8 @@ Result<std::variant<Answer, Decline>> ask(const Question& question, const std::v
   bool taken = false;
   for (;;) {
     auto frame = receive_frame(*connection, largest_frame);
-    if (!frame && !taken) {
-      // It may be stopped, or hang. Closing the connection keeps it from beginning later.
-      return fail(Fault::unavailable,
-                  "the daemon does not take the request ({}), so it is not done; end it, or set CORDON_NO_DAEMON=1",
-                  frame.error().sentence);
-    }
+    // Closing the connection keeps it from beginning later.
+    if (!frame && !taken) return not_taken(frame.error());
     if (!frame) return tl::make_unexpected(frame.error());
     if (!*frame) return fail(Fault::unavailable, "the daemon ended while it worked on this; see: cordon audit log");
     const Json& body = (*frame)->body;

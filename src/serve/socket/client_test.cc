@@ -1,5 +1,6 @@
 #include "serve/socket/client.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -34,13 +35,15 @@ class Client : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  Result<std::variant<Answer, Decline>> ask_daemon(std::chrono::milliseconds patience) const {
-    return ask({}, {}, world_, {.waiting = {}, .stop = {}, .patience = patience});
+  Result<std::variant<Answer, Decline>> ask_daemon(std::chrono::milliseconds patience,
+                                                   const std::vector<int>& descriptors = {}) const {
+    return ask({}, descriptors, world_, {.waiting = {}, .stop = {}, .patience = patience});
   }
 
   std::jthread daemon(std::function<void(const sys::Fd&)> talk) {
     return std::jthread([this, talk = std::move(talk)] {
       const sys::Fd connection(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      ASSERT_TRUE(send_frame(connection, {{"type", "hello"}}, {}));
       ASSERT_TRUE(receive_frame(connection, largest_frame));
       talk(connection);
     });
@@ -69,6 +72,18 @@ TEST_F(Client, GivesUpOnADaemonThatDoesNotEvenAccept) {
   const auto told = ask_daemon(std::chrono::milliseconds(50));
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().fault, Fault::unavailable);
+}
+
+TEST_F(Client, GivesItsStreamsToNoDaemonThatSleeps) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const sys::Fd here(ends[0]);
+  {
+    const sys::Fd there(ends[1]);
+    EXPECT_FALSE(ask_daemon(std::chrono::milliseconds(50), {there.get()}));
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(here.get(), &byte, 1), 0) << "who reads our output must see its end";
 }
 
 TEST_F(Client, WaitsForAnAnswerAsLongAsItTakesOnceTheRequestIsTaken) {

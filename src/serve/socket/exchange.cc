@@ -135,6 +135,8 @@ class Exchange {
       : service_(service), connection_(connection), stop_(std::move(stop)) {}
 
   void hold() {
+    // A client hands its streams to who is awake: in the hands of a daemon that is not they would never end.
+    if (!send_frame(connection_, {{"type", "hello"}}, {})) return;
     auto frame = receive_frame(connection_, largest_frame);
     if (!frame || !*frame) return;
     const Json& body = (*frame)->body;
