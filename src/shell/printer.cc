@@ -61,10 +61,10 @@ class Printer {
     for (const Redirection& redirect : node.redirects) out_ += ' ', redirection(redirect);
   }
 
-  /// After a redirect no word is reserved. `coproc a <x { b` runs a: its second word would be.
+  /// After a redirect no word is reserved or begins an assignment. `coproc a <x { b` runs a: its second word would be.
   static std::uint32_t words_before_redirects(const Node& node, bool of_coproc) {
     if (!node.words.empty() && is_reserved(node.words[0].plain())) return 0;
-    if (of_coproc && node.words.size() > 1 && is_reserved(node.words[1].plain())) return 1;
+    if (of_coproc && node.words.size() > 1 && !node.words[1].assignment) return 1;
     return node.words.size();
   }
 
