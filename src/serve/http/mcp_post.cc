@@ -100,9 +100,12 @@ std::optional<Response> McpPosts::place(const Json& message, const Exchange& exc
   const bool says_modern = told != nullptr && *told == modern_version;
   era.modern = member(meta, version_key).is_string() || says_modern;
   if (!era.modern) return join(exchange, era);
-  // A notification says nothing about itself but in the header; a request that does not either is told so later.
-  const bool compared = mcp::shape_of(message) == mcp::Shape::request && member(meta, version_key).is_string();
-  if (!compared) return std::nullopt;
+  // A notification says nothing about itself but in the header.
+  if (mcp::shape_of(message) != mcp::Shape::request) return std::nullopt;
+  if (!member(meta, version_key).is_string()) {
+    return rpc_error(400, id_of(message), mcp::code::invalid_params,
+                     fmt::format("params._meta must hold \"{}\"", version_key));
+  }
   const std::string wrong = contradiction(message, head, text_of(meta, version_key));
   if (wrong.empty()) return std::nullopt;
   return rpc_error(400, id_of(message), header_mismatch, wrong);
