@@ -86,6 +86,7 @@ OPEN.update({("gvisor", "*", name): why for name, why in {
     "sysfs_listed": "a /sys of the Sentry's own: the number of processors and its loopback, nothing of the machine's devices",
     "lower_oom_score": "kept by the Sentry as a number and never told to the host, whose score of the Sentry stays",
     "nice_negative": "kept by the Sentry as a number: its threads have the priority that they had",
+    "many_timers": "the Sentry counts timers against no limit of signals; they are its own memory, which the memory limit counts",
     "netlink_route": "a socket of the Sentry's stack, which lists its loopback",
     "netlink_uevent": "a socket of the Sentry's; to join the group that hears events is refused (EACCES)",
     "ping_socket": "a socket of the Sentry's stack, which has no way out",
