@@ -130,6 +130,7 @@ class CodeJudge {
   void from_import(const Tokens& tokens, std::size_t at) {
     const std::string module = tokens[at + 1].text;
     std::size_t i = at + 3;
+    if (is(tokens, i, "*")) whole_modules_.push_back(module);
     while (i < tokens.size() && tokens[i].kind == Token::Kind::name) {
       const std::string name = tokens[i].text;
       std::string shown = name;
@@ -296,7 +297,10 @@ class CodeJudge {
     }
     if (token.kind != Token::Kind::name) return;
     const std::string name = full_name(tokens, i);
-    const std::string_view what = find_call(language_, name);
+    std::string_view what = find_call(language_, name);
+    for (const std::string& module : whole_modules_) {
+      if (what.empty()) what = find_call(language_, module + "." + name);
+    }
     if (name_ == "awk" && is(tokens, i + 1, "|") &&
         (is(tokens, i + 2, "getline") || (is(tokens, i + 2, "&") && is(tokens, i + 3, "getline"))))
       judge_.raise(run_, "exec.inline", arg_.where);
@@ -622,6 +626,7 @@ class CodeJudge {
   const Arg& arg_;
   Seen seen_;
   std::map<std::string, std::string> alias_;
+  std::vector<std::string> whole_modules_;  // from M import *
 };
 
 }  // namespace

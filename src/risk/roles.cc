@@ -1,6 +1,7 @@
 // What an operand or an option's value means by its role.
 #include <algorithm>
 
+#include "model/descriptor_name.h"
 #include "risk/judge.h"
 
 namespace cordon::risk {
@@ -243,6 +244,8 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
       if (flow.network || flow.fetched || flow.secret || flow.suspect) mark_file(locate(run, arg.text).path, flow);
+      if (run.in.text && !run.words.empty() && run.words[0].text == "tee")
+        write_text(locate(run, arg.text).path, *run.in.text, run.sorted.has("-a"));
       break;
     }
     case Role::data:
@@ -369,7 +372,9 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::req: {
       if (arg.text.find("://") != std::string_view::npos) raise(run, "supply.url", arg.where);
       const Flow carried = file_flow(locate(run, arg.text).path);
-      if (carried.network || arg.flow.network) raise(run, "supply.url", arg.where);
+      const bool stdin_itself = arg.text == "-" || (arg.known && descriptor_named(arg.text) == 0);
+      if (carried.network || arg.flow.network || (stdin_itself && run.in.flow.network))
+        raise(run, "supply.url", arg.where);
       break;
     }
     case Role::variable: {
