@@ -64,6 +64,9 @@ class Printer {
   /// After a redirect no word is reserved or begins an assignment. `coproc a <x { b` runs a: its second word would be.
   static std::uint32_t words_before_redirects(const Node& node, bool of_coproc) {
     if (!node.words.empty() && is_reserved(node.words[0].plain())) return 0;
+    std::uint32_t assigned = 0;
+    while (assigned < node.words.size() && node.words[assigned].assignment) ++assigned;
+    if (assigned > 0 && assigned < node.words.size()) return assigned;
     if (of_coproc && node.words.size() > 1 && !node.words[1].assignment) return 1;
     return node.words.size();
   }

@@ -124,7 +124,7 @@ class Truth(Case):
                 self.draw.setstate(state)
                 raise AssertionError(f"round {number} of seed {SEED}: {self.describe()}\n{trouble}") from trouble
         for line in self.records():
-            if line["kind"] == "outcome":
+            if line["kind"] == "outcome" and not line["detail"].get("preview"):
                 ran[line["detail"]["isolation"]["backend"]] += 1
         # A test in which everything was refused would show nothing.
         if ROUNDS >= 100:

@@ -11,9 +11,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from http_case import HttpCase, Stream, UnixConnection  # noqa: E402
 
 AGENT_TOOLS = ["sandbox_check", "sandbox_exec", "sandbox_queue_list", "sandbox_audit_log", "sandbox_audit_stats",
-               "sandbox_allowlist_test", "sandbox_run", "sandbox_explain"]
+               "sandbox_allowlist_test", "sandbox_run", "sandbox_explain", "sandbox_preview_list", "sandbox_preview_show",
+               "sandbox_preview_commit", "sandbox_preview_discard"]
+RUNNING = ("sandbox_exec", "sandbox_run", "sandbox_preview_commit", "sandbox_preview_discard")
 APPROVER_TOOLS = ["sandbox_queue_approve", "sandbox_queue_reject", "sandbox_allowlist_add", "sandbox_allowlist_remove"]
-AUDITOR_TOOLS = [tool for tool in AGENT_TOOLS if tool not in ("sandbox_exec", "sandbox_run")]
+AUDITOR_TOOLS = [tool for tool in AGENT_TOOLS if tool not in RUNNING]
 
 
 class Tools(HttpCase):
@@ -215,7 +217,7 @@ class Roles(HttpCase):
         self.assertFalse(used.get("executed"), used)
 
     def test_a_tool_that_the_policy_denies_does_not_exist(self):
-        os.makedirs(os.path.join(self.home, ".config/cordon"))
+        os.makedirs(os.path.join(self.home, ".config/cordon"), exist_ok=True)
         with open(os.path.join(self.home, ".config/cordon/config.json5"), "w") as file:
             file.write("{tools: {deny: ['exec']}}")
         token = self.token()

@@ -106,7 +106,7 @@ class Modern(McpCase):
         self.assertEqual(stream.rest(), [])
 
     def test_an_approval_through_a_form_is_bound_to_the_call_and_the_token(self):
-        os.makedirs(os.path.join(self.home, ".config/cordon"))
+        os.makedirs(os.path.join(self.home, ".config/cordon"), exist_ok=True)
         with open(os.path.join(self.home, ".config/cordon/config.json5"), "w") as file:
             file.write("{policy: {approverSurfaces: ['desk']}}")
         os.mkdir(os.path.join(self.work, "build"))
@@ -170,7 +170,7 @@ class Legacy(McpCase):
         self.wait_for(lambda: self.running(mark) == 0)
 
     def test_a_question_goes_out_on_the_stream_and_its_answer_comes_back_by_post(self):
-        os.makedirs(os.path.join(self.home, ".config/cordon"))
+        os.makedirs(os.path.join(self.home, ".config/cordon"), exist_ok=True)
         with open(os.path.join(self.home, ".config/cordon/config.json5"), "w") as file:
             file.write("{policy: {approverSurfaces: ['desk']}}")
         os.mkdir(os.path.join(self.work, "build"))

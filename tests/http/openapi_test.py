@@ -78,7 +78,10 @@ class OpenApi(HttpCase):
     def test_every_tool_answers_as_it_says(self):
         self.assertEqual(self.document["openapi"], "3.1.0")
         entries = [self.queue_as(self.token()), self.queue_as(self.token("agent", "--agent", "other"))]
-        arguments = {**ARGUMENTS, "sandbox_queue_approve": {"id": entries[0], "approved_by": "me"},
+        first, second = ({"id": self.tool("sandbox_exec", {"command": f"echo x > {name}", "dry_run": True, "keep": True},
+                                          self.approving).json()["preview"]} for name in ("f", "g"))
+        arguments = {**ARGUMENTS, "sandbox_preview_list": {}, "sandbox_preview_show": first, "sandbox_preview_commit": first,
+                     "sandbox_preview_discard": second, "sandbox_queue_approve": {"id": entries[0], "approved_by": "me"},
                      "sandbox_queue_reject": {"id": entries[1], "rejected_by": "me", "reason": "no"}}
         tools = [path for path in self.document["paths"] if path.startswith("/v1/tools/")]
         self.assertEqual(sorted(tools), sorted("/v1/tools/" + name for name in arguments))

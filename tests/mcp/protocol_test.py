@@ -6,7 +6,7 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "../guard")]
 from client import META, MODERN
-from session_test import McpCase
+from session_test import RUNNING, McpCase
 
 PAGE = {"elicitation": {"form": {}, "url": {}}}
 
@@ -21,7 +21,7 @@ class Eras(McpCase):
         for tool in listed["tools"]:
             self.assertEqual(tool["inputSchema"]["type"], "object")
             self.assertIn("outputSchema", tool)
-            self.assertEqual(tool["annotations"]["readOnlyHint"], tool["name"] not in ("sandbox_exec", "sandbox_run"))
+            self.assertEqual(tool["annotations"]["readOnlyHint"], tool["name"] not in RUNNING)
 
     def test_discovery_needs_no_envelope(self):
         client = self.connect()
