@@ -507,6 +507,9 @@ Node* Parser::function_after_keyword() {
 
 Node* Parser::function_body(Node* node) {
   node->kind = Node::Kind::function;
+  // Bash refuses these when it comes to the definition.
+  if (node->name.find_first_of(" \t\n|&;()<>$`'\"\\") != std::string_view::npos)
+    fail_later("the name of a function is no plain word", node->where);
   if (!starts_compound(lex_.current)) return unexpected();
   node->inner = with_redirects(compound_command());
   if (node->inner == nullptr) return nullptr;

@@ -233,6 +233,11 @@ TEST(Trouble, AHereDocumentThatEndsInABackslashIsNotGuessedAt) {
   EXPECT_TRUE(read("cat <<'E'\nx\\", given()).understood);
   EXPECT_TRUE(read("cat <<E\nx\\\\", given()).understood);
 }
+TEST(Trouble, AFunctionWithAnImpossibleNameIsNotUnderstood) {
+  EXPECT_FALSE(read("a[b c]d() { ls; }", given()).understood);
+  EXPECT_FALSE(read("'a b'() { ls; }", given()).understood);
+  EXPECT_TRUE(read("a-b.c() { ls; }", given()).understood);
+}
 TEST(Trouble, ANulByteIsNeverUnderstood) { EXPECT_FALSE(read(std::string_view("ls\0rm", 5), given()).understood); }
 
 TEST(Bounds, DeepNestingIsAnswered) {
