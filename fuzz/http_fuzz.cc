@@ -45,7 +45,7 @@ std::string story(std::string_view bytes, std::size_t piece) {
       demand(reader->head().path.starts_with('/'));
       continue;
     }
-    const Request request = reader->take();
+    const serve::http::Request request = reader->take();
     demand(request.body.size() <= bounds.body_bytes);
     demand(request.head.count("content-length") + request.head.count("transfer-encoding") <= 1);
     demand(request.head.count("host") == 1);
