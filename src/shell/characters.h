@@ -1,6 +1,7 @@
 // What bash's lexer thinks of single characters. Bytes only: outside ASCII nothing is special to it.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace cordon::shell {
@@ -25,6 +26,16 @@ constexpr bool is_name(std::string_view text) {
     if (!is_name_char(c)) return false;
   }
   return true;
+}
+
+/// Just after the bracket that closes the one at `open`; npos when none does.
+constexpr std::size_t end_of_subscript(std::string_view text, std::size_t open) {
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '[') ++depth;
+    if (text[i] == ']' && --depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
 }
 
 /// NAME or NAME[…].

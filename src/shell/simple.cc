@@ -42,7 +42,7 @@ Head head_of(const Word& word) {
     end = 0;
   } else if (end < text.size() && text[end] == '[') {
     head.keyed = true;
-    end = std::min(text.find("]=", end), text.find("]+=", end)) + 1;
+    end = end_of_subscript(text, end);
   }
   head.append = end < text.size() && text[end] == '+';
   head.after = end + (head.append ? 2 : 1);

@@ -238,10 +238,10 @@ bool Parser::is_assignment(const Word& word) const {
     if (end == 0 || !is_name_start(text[0])) return false;
     if (end < text.size()) {
       if (text[end] == '=' || text.substr(end, 2) == "+=") return true;
-      // A subscript that was not in a place to be read as one: only its first level matters to bash here.
+      // A subscript that was not in a place to be read as one.
       if (text[end] != '[') return false;
-      std::size_t close = text.find("]=", end), add = text.find("]+=", end);
-      return std::min(close, add) != std::string_view::npos && std::min(close, add) > end + 1;
+      const std::size_t after = end_of_subscript(text, end);
+      return after < text.size() && (text[after] == '=' || text.substr(after, 2) == "+=");
     }
     i = 1;
   }

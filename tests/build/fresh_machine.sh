@@ -2,7 +2,6 @@
 # The two commands of the README on a Debian 12 with nothing but git and a shell, as root and as a user with sudo.
 # Needs root and debootstrap; takes long, so it runs in ./dev test --deep only. On a busy machine:
 #   CORDON_FRESH_TEST="somebody"   who runs ./dev test after ./dev run version (default: somebody root)
-#   CORDON_FRESH_CCACHE=DIR        compile with this cache, only read, instead of from nothing
 set -euo pipefail
 ((EUID == 0)) || { echo "skipped: needs root to make a root file system"; exit 77; }
 command -v debootstrap >/dev/null || { echo "skipped: needs debootstrap"; exit 77; }
@@ -11,10 +10,10 @@ if [[ ${CORDON_FRESH_PRIVATE:-} != 1 ]]; then CORDON_FRESH_PRIVATE=1 exec unshar
 source_dir=${CORDON_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 root=$(mktemp -d /var/tmp/cordon-fresh-XXXXXX)
 chmod 755 "$root"
+mount --bind "$root" "$root" # a mount of its own, which pivot_root needs
 cleanup() {
-  local mount
-  for mount in proc dev sys ccache; do umount -R "$root/$mount" 2>/dev/null || true; done
-  if grep -q " $root/" /proc/self/mounts; then return; fi
+  umount -R "$root" 2>/dev/null || true
+  if grep -q " ${root}[/ ]" /proc/self/mounts; then return; fi
   rm -rf --one-file-system "$root" "$root.log"
 }
 trap cleanup EXIT
@@ -39,18 +38,19 @@ git clone -q "$source_dir" "$root/srv/cordon-somebody"
 settings=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8)
 [[ -n ${http_proxy:-} ]] && settings+=(http_proxy="$http_proxy")
 [[ -n ${https_proxy:-} ]] && settings+=(https_proxy="$https_proxy")
-if [[ -n ${CORDON_FRESH_CCACHE:-} ]]; then
-  mkdir "$root/ccache"
-  mount --bind "$CORDON_FRESH_CCACHE" "$root/ccache"
-  mount -o remount,bind,ro "$root/ccache" # what is removed at the end may be on the same file system
-  settings+=(CCACHE_DIR=/ccache CCACHE_READONLY=1 CCACHE_BASEDIR=/srv CCACHE_NOHASHDIR=1)
-fi
+# What the first user compiled need not be compiled for the second.
+settings+=(CCACHE_DIR=/srv/ccache CCACHE_BASEDIR=/srv CCACHE_NOHASHDIR=1)
+install -d -m 1777 "$root/srv/ccache"
+mkdir "$root/host"
 inside() { # USER ARGS…: ./dev ARGS… in the user's clone, as the only thing typed
   local user=$1 as=()
   shift
   echo "== as $user: ./dev $*"
   [[ $user == root ]] || as=(setpriv --reuid 1000 --regid 1000 --init-groups)
-  chroot "$root" env -i "${settings[@]}" HOME="$(chroot "$root" sh -c "echo ~$user")" USER="$user" "${as[@]}" \
+  # No chroot: in one, the kernel makes no user namespaces, and a machine is not one.
+  # shellcheck disable=SC2016 # expanded in there
+  unshare --mount --propagation private sh -c 'cd "$0" && pivot_root . host && umount -l /host && exec "$@"' "$root" \
+    env -i "${settings[@]}" HOME="$(chroot "$root" sh -c "echo ~$user")" USER="$user" "${as[@]}" \
     sh -c 'cd "/srv/cordon-$0" && ./dev "$@"' "$user" "$@" </dev/null
 }
 chroot "$root" useradd -m -s /bin/bash somebody
