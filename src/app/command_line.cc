@@ -206,9 +206,7 @@ void CommandLine::does(Verb verb, std::function<int()> action) {
 
 VerbShape CommandLine::shape() const { return shape_of(*root_, *notes_); }
 
-int CommandLine::run(std::string_view called_as, std::vector<std::string> arguments) {
-  const std::string verb = verb_of(called_as);
-  if (!verb.empty()) arguments.insert(arguments.begin(), verb);
+int CommandLine::run(std::vector<std::string> arguments) {
   if (arguments.empty()) {
     std::cout << root_->help();
     return exit_code::trouble;
@@ -229,6 +227,15 @@ int CommandLine::run(std::string_view called_as, std::vector<std::string> argume
     return exit_code::trouble;
   }
   return chosen_();
+}
+
+std::vector<std::string> typed(int count, char** words) {
+  if (count == 0) return {};
+  std::vector<std::string> arguments(words + 1, words + count);
+  std::string_view called_as = words[0];
+  called_as.remove_prefix(called_as.rfind('/') + 1);
+  if (const std::string verb = verb_of(called_as); !verb.empty()) arguments.insert(arguments.begin(), verb);
+  return arguments;
 }
 
 std::string command_text(const std::vector<std::string>& words) {

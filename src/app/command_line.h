@@ -134,9 +134,8 @@ class CommandLine {
   GlobalOptions& global() { return global_; }
   VerbShape shape() const;
 
-  /// Parses and acts. `arguments` are without the program's name; `called_as` is that name: `sandbox-check X` is
-  /// `cordon check X`.
-  int run(std::string_view called_as, std::vector<std::string> arguments);
+  /// Parses and acts. `arguments` are without the program's name.
+  int run(std::vector<std::string> arguments);
 
  private:
   GlobalOptions global_;
@@ -147,6 +146,11 @@ class CommandLine {
 
 /// The whole command line with every verb.
 void define_all(CommandLine& line);
+/// As much of it as a line whose first word is this one can mean.
+void define_for(CommandLine& line, std::string_view first);
+
+/// What was typed, without the program's name: `sandbox-check X` is `cordon check X`.
+std::vector<std::string> typed(int count, char** words);
 
 /// One command given as one quoted word, or as words after `--` that are quoted here.
 std::string command_text(const std::vector<std::string>& words);

@@ -11,7 +11,7 @@ namespace cordon::risk {
 namespace {
 
 constexpr std::uint32_t max_depth = 24;
-constexpr std::size_t max_calls = 2'000'000;
+constexpr std::size_t max_calls = 400'000;
 constexpr std::uint64_t max_nested = std::uint64_t{256} << 20;  // Script::work of all texts inside the text
 
 /// A variable whose name says that it holds a secret.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "risk/judge.h"
 
@@ -201,7 +202,10 @@ void Judge::shell_escapes(Run& run) {
     while (line.starts_with(' ') || line.starts_with('!')) line.remove_prefix(1);
     if (line.empty() || !is_word(line[0])) continue;
     raise(run, "exec.inline", run.where);
+    // It does not get the lines before it once more.
+    const Stdin given = std::exchange(run.in, {});
     shell_text(run, synthetic(std::string(line), run.words[0]), {});
+    run.in = given;
     return;
   }
 }

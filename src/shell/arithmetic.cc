@@ -351,7 +351,12 @@ std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow
 }
 
 void Evaluator::run_subscripts(const Field& name, const Flow& flow) {
-  const std::string text = name.text();
+  // What is not known stands there as its source, which has run already.
+  std::string text;
+  for (const Piece& piece : name.pieces) {
+    const bool as_written = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob;
+    text += as_written ? std::string_view(piece.text) : "0";
+  }
   if (text.find('[') == std::string::npos) return;
   if (text.find("$(") == std::string::npos && text.find('`') == std::string::npos) return;
   Parser inner(arena_.copy(text), arena_, limits_, dialect_);

@@ -52,6 +52,9 @@ const std::vector<Bomb>& bombs() {
       {"comments", 25'000, [](N n) { return times(n, "# x\n"); }},
       {"a shell that reads its own input", 10'000, [](N n) { return times(n, "bash</dev/stdin;sh<-;"); }},
       {"descriptors of descriptors", 10'000, [](N n) { return times(n, "a 3<&0 4<&3 <&4|") + "b"; }},
+      {"an escape to a program with escapes", 2'000,
+       [](N n) { return "psql <<'E'\n" + times(n, "\\! psql; psql\n") + "E\n"; }},
+      {"a subscript that names its own command", 2'000, [](N n) { return "`[ " + times(n, "a[$b ") + "`"; }},
       // Brackets of every kind, closed and not.
       {"(", 25'000, [](N n) { return times(n, "("); }, true},
       {"( )", 25'000, [](N n) { return wrapped(n, "(", "ls", ")"); }},

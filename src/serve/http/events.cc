@@ -56,17 +56,10 @@ std::optional<Told> told_as(const Json& record, const Caller& caller) {
 
 Result<std::unique_ptr<Events>> Events::follow(std::string directory, TokenCheck& tokens) {
   sys::Fd changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (changes.get() < 0 || ::inotify_add_watch(changes.get(), directory.c_str(), IN_MODIFY | IN_CREATE) < 0) {
-    return fail(Fault::unavailable, "inotify on {}: {}", directory, sys::errno_text(errno));
-  }
+  if (changes.get() < 0) return fail(Fault::unavailable, "inotify: {}", sys::errno_text(errno));
   sys::Fd wake(::eventfd(0, EFD_CLOEXEC));
   if (wake.get() < 0) return fail(Fault::unavailable, "eventfd: {}", sys::errno_text(errno));
   std::unique_ptr<Events> events(new Events(std::move(directory), tokens, std::move(changes), std::move(wake)));
-  events->day_ = day_file(events->directory_, "");
-  struct stat file {};
-  if (::stat((events->directory_ + "/" + events->day_).c_str(), &file) == 0) {
-    events->offset_ = static_cast<std::uint64_t>(file.st_size);
-  }
   events->thread_ = std::thread([raw = events.get()] { raw->run(); });
   return events;
 }
@@ -92,10 +85,21 @@ void Events::listen(std::shared_ptr<Exchange> exchange, Wants wants) {
   const std::lock_guard lock(lock_);
   // Before it is listed: what it is told comes after the head.
   if (!exchange->begun()) exchange->begin({.type = "text/event-stream"});
-  if (closed_) return exchange->end();
+  if (closed_ || (wants == Wants::records && !watch_log())) return exchange->end();
   // So that a client knows that nothing is missed from here on.
   if (wants == Wants::records) exchange->try_write(": listening\n\n");
   listeners_.push_back({std::move(exchange), wants});
+}
+
+/// From its end on. While nobody listens the log is not looked at: every run writes to it.
+bool Events::watch_log() {
+  if (watch_ >= 0) return true;
+  watch_ = ::inotify_add_watch(changes_.get(), directory_.c_str(), IN_MODIFY | IN_CREATE);
+  day_ = day_file(directory_, "");
+  struct stat file {};
+  const bool there = ::stat((directory_ + "/" + day_).c_str(), &file) == 0;
+  offset_ = there ? static_cast<std::uint64_t>(file.st_size) : 0;
+  return watch_ >= 0;
 }
 
 std::size_t Events::listeners() const {
@@ -124,7 +128,13 @@ void Events::run() {
 
 /// Whole lines only; of a line that is being written, the rest comes with the next look.
 void Events::look() {
-  for (;;) {
+  const std::lock_guard lock(lock_);
+  const auto wants_records = [](const Listener& one) { return one.wants == Wants::records; };
+  if (watch_ >= 0 && std::ranges::none_of(listeners_, wants_records)) {
+    ::inotify_rm_watch(changes_.get(), watch_);
+    watch_ = -1;
+  }
+  while (watch_ >= 0) {
     const sys::Fd file(::open((directory_ + "/" + day_).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     struct stat now {};
     const bool readable = !day_.empty() && file.get() >= 0 && ::fstat(file.get(), &now) == 0;
@@ -152,8 +162,6 @@ void Events::look() {
 }
 
 void Events::tell(std::string_view line) {
-  const std::lock_guard lock(lock_);
-  if (listeners_.empty()) return;
   const Json record = parse_json(line);
   listeners_.remove_if([&](const Listener& one) {
     if (one.wants == Wants::nothing) return false;

@@ -15,7 +15,7 @@ namespace cordon::serve::http {
 
 class Events {
  public:
-  /// Follows the log in `directory` from its end on. `tokens` must outlive it.
+  /// Of the log in `directory`. `tokens` must outlive it.
   static Result<std::unique_ptr<Events>> follow(std::string directory, TokenCheck& tokens);
   ~Events();
   Events(const Events&) = delete;
@@ -35,17 +35,19 @@ class Events {
   };
   Events(std::string directory, TokenCheck& tokens, sys::Fd changes, sys::Fd wake);
   void run();
+  bool watch_log();  // with lock_ held
   void look();
-  void tell(std::string_view line);
+  void tell(std::string_view line);  // with lock_ held
   void keep_awake();
 
   std::string directory_;
   TokenCheck& tokens_;
   sys::Fd changes_;  // inotify
   sys::Fd wake_;     // eventfd: the end
+  mutable std::mutex lock_;
+  int watch_ = -1;   // on the log's directory
   std::string day_;  // the file that is read
   std::uint64_t offset_ = 0;
-  mutable std::mutex lock_;
   std::list<Listener> listeners_;
   bool closed_ = false;
   std::thread thread_;
