@@ -151,12 +151,33 @@ Result<std::string> resolve_links(const std::string& path) {
 
 BindRules BindRules::create(std::string_view home, const std::vector<std::string>& own,
                             const std::vector<std::string>& sockets) {
+  Remembered& known = remembered();
+  const std::lock_guard guard(known.lock);
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(known.rules, [&](const auto& one) { return now - one->made_at >= known.lasting; });
   BindRules made;
+  for (const auto& one : known.rules) {
+    if (one->home == home && one->own == own && one->sockets == sockets) made.inputs_ = one;
+  }
+  if (made.inputs_) return made;
   made.inputs_ = std::make_shared<Inputs>();
   made.inputs_->home = home;
   made.inputs_->own = own;
   made.inputs_->sockets = sockets;
+  made.inputs_->made_at = now;
+  if (known.lasting.count() > 0) known.rules.push_back(made.inputs_);
   return made;
+}
+
+void BindRules::remember_for(std::chrono::milliseconds lasting) {
+  Remembered& known = remembered();
+  const std::lock_guard guard(known.lock);
+  known.lasting = lasting;
+}
+
+BindRules::Remembered& BindRules::remembered() {
+  static Remembered known;
+  return known;
 }
 
 const BindRules::Table& BindRules::table() const {

@@ -1,6 +1,7 @@
 // Which parts of the host may be shown inside a sandbox. See docs: "Binds" in the settings page.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +30,9 @@ class BindRules {
   /// the usual.
   static BindRules create(std::string_view home, const std::vector<std::string>& own,
                           const std::vector<std::string>& sockets);
+  /// For a daemon: to look up every home for each request takes longer than to judge it. What is looked up is where
+  /// blocked places lead; what is asked about is resolved every time.
+  static void remember_for(std::chrono::milliseconds lasting);
 
   /// Reads "host:sandbox[:ro|rw]"; without a mode it is read-only.
   Result<BindSetting> read(std::string_view text, const Origin& origin) const;
@@ -62,9 +66,16 @@ class BindRules {
     std::string home;
     std::vector<std::string> own;
     std::vector<std::string> sockets;
+    std::chrono::steady_clock::time_point made_at;
     std::once_flag once;
     Table table;
   };
+  struct Remembered {
+    std::mutex lock;
+    std::chrono::milliseconds lasting{0};
+    std::vector<std::shared_ptr<Inputs>> rules;
+  };
+  static Remembered& remembered();
 
   /// Made at the first question: most settings have no bind, and looking up every home costs more than reading the
   /// files.

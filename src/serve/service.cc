@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "config/bind.h"
 #include "guard/secrets.h"
 #include "sandbox/native/native.h"
 #include "sys/file.h"
@@ -26,6 +27,7 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options, const Clo
   const std::string& state = service->options_.sources.state_dir;
   CHECK_OK(sys::ensure_private_directory(state));
   CHECK_OK(sys::ensure_private_directory(state + "/sandbox"));
+  config::BindRules::remember_for(std::chrono::seconds(1));
   auto native = TRY(sandbox::native::NativeSandbox::open({.state_directory = state + "/sandbox"}));
   // Without it every sandbox is made from the ground up, as it is without a daemon.
   if (const auto warm = native->warm_up({}, {network_namespaces_ready, 0}); warm) {

@@ -66,7 +66,12 @@ class Printer {
     if (!node.words.empty() && is_reserved(node.words[0].plain())) return 0;
     std::uint32_t assigned = 0;
     while (assigned < node.words.size() && node.words[assigned].assignment) ++assigned;
-    if (assigned > 0 && assigned < node.words.size()) return assigned;
+    if (assigned > 0 && assigned < node.words.size()) {
+      // One that was read as the beginning of an assignment stands where it could be one.
+      const Parts& parts = node.words[assigned].parts;
+      const bool has_subscript = parts.size() > 1 && parts[1].kind == Part::Kind::subscript;
+      return assigned + (has_subscript ? 1 : 0);
+    }
     if (of_coproc && node.words.size() > 1 && !node.words[1].assignment) return 1;
     return node.words.size();
   }

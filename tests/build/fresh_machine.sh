@@ -39,7 +39,7 @@ settings=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM
 [[ -n ${http_proxy:-} ]] && settings+=(http_proxy="$http_proxy")
 [[ -n ${https_proxy:-} ]] && settings+=(https_proxy="$https_proxy")
 # What the first user compiled need not be compiled for the second.
-settings+=(CCACHE_DIR=/srv/ccache CCACHE_BASEDIR=/srv CCACHE_NOHASHDIR=1)
+settings+=(CCACHE_DIR=/srv/ccache CCACHE_BASEDIR=/srv CCACHE_NOHASHDIR=1 CCACHE_UMASK=000)
 install -d -m 1777 "$root/srv/ccache"
 mkdir "$root/host"
 inside() { # USER ARGS…: ./dev ARGS… in the user's clone, as the only thing typed

@@ -523,6 +523,44 @@ class Warm(Case):
         self.assertEqual([pid for pid in below if is_running(pid.decode())], [])
 
 
+    def test_children_that_wait_hold_nothing_of_their_launcher(self):
+        if os.getuid() == 0:
+            self.skipTest("root's sandboxes are made whole when they are wanted")
+        running = subprocess.Popen([TOOL, "--warm", "1", "--raw", "--shell", "echo up; sleep 100"], stdout=subprocess.PIPE)
+        running.stdout.readline()
+        waiting = []
+        for pid in subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True).stdout.split():
+            with open(f"/proc/{pid}/comm") as file:
+                if file.read().strip() == os.path.basename(TOOL):
+                    waiting.append(pid)
+        self.assertTrue(waiting)
+        for pid in waiting:
+            held = {int(number): os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")}
+            # Its streams, its control, pid 1's image, the word to go on, its network, and the host's root, which goes before pid 1 comes.
+            self.assertLessEqual(len(held), 8, held)
+            self.assertLess(max(held), 8, held)
+        running.kill()
+        running.wait()
+        running.stdout.close()
+        wait_for_end(waiting)
+        self.assertEqual([pid for pid in waiting if is_running(pid)], [])
+
+    def test_one_that_died_while_it_waited_is_not_used(self):
+        """Killed one by one between two runs of the same launcher."""
+        if os.getuid() == 0:
+            self.skipTest("root's sandboxes are made whole when they are wanted")
+        running = subprocess.Popen([TOOL, "--warm", "1", "--raw", "--repeat", "2", "--shell", "echo up; sleep 1"], stdout=subprocess.PIPE)
+        running.stdout.readline()
+        children = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True).stdout.split()
+        for pid in children:
+            with open(f"/proc/{pid}/comm") as file:
+                if file.read().strip() == os.path.basename(TOOL):
+                    os.kill(int(pid), signal.SIGKILL)
+        self.assertEqual(running.stdout.readline(), b"up\n")
+        running.stdout.close()
+        self.assertEqual(running.wait(timeout=20), 0)
+
+
 class VersionTwo(Case):
     """Inside user-mode Linux (uml_test.py): control groups of version 2 and no Landlock."""
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,8 +70,21 @@ struct ChildNotes {
 struct Blueprint;
 /// What the child is handed at its start; both outlive its exec.
 struct ChildEntry {
-  const Blueprint* blueprint = nullptr;
+  const Blueprint* volatile blueprint = nullptr;  // of a child that waits: replaced before it is told to go on
   ChildNotes* notes = nullptr;
+  const int* moved = nullptr;  // of a child that waits: its descriptors, in the order of Waiting
+};
+
+/// The descriptors of a child that waits, which holds no other.
+enum Waiting : std::uint8_t {
+  waiting_input,
+  waiting_output,
+  waiting_error,
+  waiting_control,
+  waiting_image,
+  waiting_go,
+  waiting_network,
+  waiting_descriptors
 };
 
 struct Blueprint {
@@ -135,6 +149,7 @@ struct Blueprint {
   bool timed = false;
   std::vector<sys::ChildStack> stack;
   ChildEntry entry;
+  std::shared_ptr<void> waited_with;  // what a child that waited was started with
 };
 
 }  // namespace cordon::sandbox::native

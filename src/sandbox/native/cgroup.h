@@ -31,6 +31,8 @@ class Cgroup {
   virtual Result<std::vector<sys::Fd>> doors() const { return std::vector<sys::Fd>(); }
   /// Version 2: a descriptor for clone3 to be born into; −1: by its doors.
   virtual int birth_descriptor() const { return -1; }
+  /// What was created unlimited.
+  virtual Result<void> limit(const Limits&) { return {}; }
   /// Tells by `oom_events` (of poll) that the group may have run out of memory, until acknowledged; −1 without.
   virtual int oom_descriptor() const { return -1; }
   virtual short oom_events() const { return 0; }
@@ -47,6 +49,8 @@ class Cgroups {
  public:
   virtual ~Cgroups() = default;
   virtual Result<std::unique_ptr<Cgroup>> create(const Limits& limits) = 0;
+  /// For one that is born before it is known what it may use.
+  virtual Result<std::unique_ptr<Cgroup>> create_unlimited() { return fail(Fault::internal, "by its doors"); }
   /// Whether a process is born into its group (v2); else it goes in by itself.
   virtual bool born_into() const = 0;
   /// What cannot be limited, each a phrase for a person.

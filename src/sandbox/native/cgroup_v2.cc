@@ -29,9 +29,24 @@ std::set<std::string> words_of(const std::string& path) {
 
 class CgroupV2 : public Cgroup {
  public:
-  CgroupV2(std::string path, sys::Fd directory, sys::Fd events)
-      : path_(std::move(path)), directory_(std::move(directory)), memory_events_(std::move(events)) {}
+  CgroupV2(std::string path, const std::set<std::string>& controllers, sys::Fd directory, sys::Fd events)
+      : path_(std::move(path)),
+        controllers_(controllers),
+        directory_(std::move(directory)),
+        memory_events_(std::move(events)) {}
   ~CgroupV2() override { remove(); }
+
+  Result<void> limit(const Limits& limits) override {
+    if (controllers_.contains("memory") && limits.memory_bytes) {
+      CHECK_OK(write_control(path_ + "/memory.max", std::to_string(limits.memory_bytes)));
+      (void)write_control(path_ + "/memory.swap.max", "0");
+    }
+    if (controllers_.contains("pids") && limits.pids) {
+      CHECK_OK(write_control(path_ + "/pids.max", std::to_string(limits.pids + 1)));
+    }
+    if (!controllers_.contains("cpu") || limits.cpus <= 0) return {};
+    return write_control(path_ + "/cpu.max", fmt::format("{} 100000", static_cast<long>(limits.cpus * 100'000)));
+  }
 
   int birth_descriptor() const override { return directory_.get(); }
   int oom_descriptor() const override { return memory_events_.get(); }
@@ -63,6 +78,7 @@ class CgroupV2 : public Cgroup {
 
  private:
   std::string path_;
+  const std::set<std::string>& controllers_;  // of the CgroupsV2
   sys::Fd directory_;
   sys::Fd memory_events_;
 };
@@ -72,21 +88,19 @@ class CgroupsV2 : public Cgroups {
   CgroupsV2(std::string parent, std::set<std::string> controllers)
       : parent_(std::move(parent)), controllers_(std::move(controllers)) {}
 
-  Result<std::unique_ptr<Cgroup>> create(const Limits& limits) override {
+  Result<std::unique_ptr<Cgroup>> create_unlimited() override {
     const std::string path = parent_ + "/" + new_group_name();
     if (::mkdir(path.c_str(), 0755) != 0) return fail(Fault::unavailable, "mkdir {}: {}", path, std::strerror(errno));
     sys::Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     sys::Fd events(::open((path + "/memory.events").c_str(), O_RDONLY | O_CLOEXEC));
-    auto group = std::make_unique<CgroupV2>(path, std::move(directory), std::move(events));
+    auto group = std::make_unique<CgroupV2>(path, controllers_, std::move(directory), std::move(events));
     group->acknowledge_oom();
-    if (limits_memory() && limits.memory_bytes) {
-      CHECK_OK(write_control(path + "/memory.max", std::to_string(limits.memory_bytes)));
-      (void)write_control(path + "/memory.swap.max", "0");
-    }
-    if (limits_processes() && limits.pids) CHECK_OK(write_control(path + "/pids.max", std::to_string(limits.pids + 1)));
-    if (controllers_.contains("cpu") && limits.cpus > 0) {
-      CHECK_OK(write_control(path + "/cpu.max", fmt::format("{} 100000", static_cast<long>(limits.cpus * 100'000))));
-    }
+    return group;
+  }
+
+  Result<std::unique_ptr<Cgroup>> create(const Limits& limits) override {
+    std::unique_ptr<Cgroup> group = TRY(create_unlimited());
+    CHECK_OK(group->limit(limits));
     return group;
   }
 

@@ -131,19 +131,8 @@ bool enter_seccomp(Child& child) {
   return child.ok(sent, "hand over the seccomp listener");
 }
 
-bool make_files(Child& child) {
-  return build_root(child) && child.done("root tree") &&      //
-         build_dev(child) && child.done("/dev") &&            //
-         mount_proc(child) && child.done("/proc") &&          //
-         mount_devpts(child) && child.done("/dev/pts") &&     //
-         place_scratch(child) && child.done("/tmp, HOME") &&  //
-         place_trees(child) && child.done("workspace, binds") && seal_root(child) && child.done("detach the host");
-}
-
-/// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
-bool isolate(Child& child) {
-  int terminal = -1;
-  NetworkMaker network(child);
+/// What is the same whatever the sandbox becomes.
+bool begin(Child& child, NetworkMaker& network) {
   // The launcher's ends: while we hold them ourselves, we would never see it go.
   for (int end : {child.plan.launcher_control, child.plan.launcher_go}) {
     if (end >= 0) raw::close(end);
@@ -152,8 +141,20 @@ bool isolate(Child& child) {
   // Before the first wait, and again because a change of user clears it.
   if (!die_with_launcher(child) || !become_user(child) || !die_with_launcher(child) || !child.done("id maps"))
     return false;
+  if (!child.plan.ladder.namespaces) return true;
+  return name_host(child) &&                              //
+         build_root(child) && child.done("root tree") &&  //
+         build_dev(child) && child.done("/dev") &&        //
+         mount_proc(child) && child.done("/proc") &&      //
+         mount_devpts(child) && child.done("/dev/pts");
+}
+
+bool finish(Child& child, NetworkMaker& network) {
+  int terminal = -1;
   if (child.plan.ladder.namespaces) {
-    if (!name_host(child) || !make_files(child) || !open_terminal(child, terminal)) return false;
+    if (!place_scratch(child) || !child.done("/tmp, HOME")) return false;
+    if (!place_trees(child) || !child.done("workspace, binds")) return false;
+    if (!seal_root(child) || !child.done("detach the host") || !open_terminal(child, terminal)) return false;
     if (!network.join() || !child.done("wait for the network")) return false;
   }
   return leave_keyring(child) &&                                    //
@@ -164,19 +165,57 @@ bool isolate(Child& child) {
          enter_seccomp(child) && child.done("seccomp");
 }
 
+/// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
+bool isolate(Child& child) {
+  NetworkMaker network(child);
+  return begin(child, network) && finish(child, network);
+}
+
+/// It may wait for long: what it holds of the launcher's descriptors would not close meanwhile.
+bool hold_only(Child& child, const int* given) {
+  constexpr int above = 64;
+  long moved[waiting_descriptors];
+  for (int i = 0; i < waiting_descriptors; ++i) {
+    moved[i] = raw::call(SYS_fcntl, given[i], F_DUPFD_CLOEXEC, above);
+    if (!child.ok(moved[i], "dup")) return false;
+  }
+  for (int i = 0; i < waiting_descriptors; ++i) {
+    if (!child.ok(raw::call(SYS_dup3, moved[i], i, O_CLOEXEC), "dup3")) return false;
+  }
+  return child.ok(raw::call(SYS_close_range, waiting_descriptors, ~0U, 0), "close_range");
+}
+
+[[noreturn]] void become_pid1(Child& child, ChildNotes& notes) {
+  notes.isolated = true;
+  const char* arguments[] = {"cordon-pid1", nullptr};
+  const char* environment[] = {nullptr};
+  long result = raw::call(SYS_execveat, control_fd + 1, raw::address(""), raw::address(arguments),
+                          raw::address(environment), AT_EMPTY_PATH);
+  child.ok(result, "execute pid 1");
+  for (;;) raw::call(SYS_exit_group, 125);
+}
+
 }  // namespace
 
 void isolate_and_become_pid1(void* entry) {
   auto* given = static_cast<ChildEntry*>(entry);
   Child child(*given->blueprint, *given->notes);
   child.done("clone");
-  if (isolate(child)) {
-    given->notes->isolated = true;
-    const char* arguments[] = {"cordon-pid1", nullptr};
-    const char* environment[] = {nullptr};
-    long result = raw::call(SYS_execveat, control_fd + 1, raw::address(""), raw::address(arguments),
-                            raw::address(environment), AT_EMPTY_PATH);
-    child.ok(result, "execute pid 1");
+  if (isolate(child)) become_pid1(child, *given->notes);
+  for (;;) raw::call(SYS_exit_group, 125);
+}
+
+void begin_and_wait(void* entry) {
+  auto* given = static_cast<ChildEntry*>(entry);
+  Child early(*given->blueprint, *given->notes);
+  NetworkMaker no_network(early);
+  char told = 0;
+  if (hold_only(early, given->moved) && begin(early, no_network) &&
+      raw::call(SYS_read, waiting_go, raw::address(&told), 1) == 1) {
+    Child child(*given->blueprint, *given->notes);
+    child.host = early.host;
+    NetworkMaker network(child);
+    if (finish(child, network)) become_pid1(child, *given->notes);
   }
   for (;;) raw::call(SYS_exit_group, 125);
 }

@@ -9,6 +9,10 @@ namespace cordon::sandbox::native {
 /// `entry` is a ChildEntry.
 void isolate_and_become_pid1(void* entry);
 
+/// The same in two halves: it waits, with the zygote's root and its own namespaces, until it is told which blueprint it
+/// is to follow.
+void begin_and_wait(void* entry);
+
 /// For a zygote: only the root that its children will share.
 bool build_shared_root(const Blueprint& blueprint, ChildNotes& notes);
 

@@ -141,6 +141,35 @@ LaunchTrouble trouble_at(const char* step, int error) {
   return {step, error, {Fault::unavailable, fmt::format("sandbox: {}: {}", step, std::strerror(error))}};
 }
 
+/// From the zygote or from nothing; what it is to do is in plan.entry.
+Result<void> clone_child(Blueprint& plan, int cgroup, Launched& launched, LaunchTrouble& trouble) {
+  // The stack must outlive the child's use of it, which ends with its exec.
+  plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
+  if (plan.skeleton_ready) plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
+  plan.birth_cgroup = cgroup;
+  int pidfd = -1;
+  sys::CloneArguments arguments;
+  arguments.flags = clone_flags(plan) | (cgroup >= 0 && !plan.skeleton_ready ? into_cgroup : 0);
+  arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  arguments.stack = plan.stack.front().base();
+  arguments.stack_size = plan.stack.front().size();
+  arguments.cgroup = cgroup >= 0 ? static_cast<std::uint64_t>(cgroup) : 0;
+  long pid;
+  {
+    SignalsBlocked blocked;
+    pid = sys::cordon_clone3_call(&arguments, sizeof arguments,
+                                  plan.skeleton_ready ? enter_zygote_and_clone : isolate_and_become_pid1, &plan.entry);
+  }
+  if (pid < 0) {
+    trouble = trouble_at("clone3", static_cast<int>(-pid));
+    return tl::make_unexpected(trouble.sentence);
+  }
+  launched.pid = static_cast<int>(pid);
+  launched.pidfd = sys::Fd(pidfd);
+  if (!plan.skeleton_ready) return {};
+  return adopt_sibling(launched, trouble);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTrouble& trouble) {
@@ -158,34 +187,9 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
   launched->notes.timed = plan.timed;
   launched->own_pid_namespace = plan.ladder.namespaces;
 
-  // The stack must outlive the child's use of it, which ends with its exec.
-  plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
-  if (plan.skeleton_ready) plan.stack.emplace_back(TRY(sys::ChildStack::create(stack_bytes)));
-  plan.birth_cgroup = request.cgroup;
   plan.entry = {&plan, &launched->notes};
-  int pidfd = -1;
-  sys::CloneArguments arguments;
-  arguments.flags = clone_flags(plan) | (request.cgroup >= 0 && !plan.skeleton_ready ? into_cgroup : 0);
-  arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
-  arguments.stack = plan.stack.front().base();
-  arguments.stack_size = plan.stack.front().size();
-  arguments.cgroup = request.cgroup >= 0 ? static_cast<std::uint64_t>(request.cgroup) : 0;
-  long pid;
-  {
-    SignalsBlocked blocked;
-    pid = sys::cordon_clone3_call(&arguments, sizeof arguments,
-                                  plan.skeleton_ready ? enter_zygote_and_clone : isolate_and_become_pid1, &plan.entry);
-  }
-  if (pid < 0) {
-    trouble = trouble_at("clone3", static_cast<int>(-pid));
-    return tl::make_unexpected(trouble.sentence);
-  }
-  launched->pid = static_cast<int>(pid);
-  launched->pidfd = sys::Fd(pidfd);
-  if (plan.skeleton_ready) {
-    CHECK_OK(adopt_sibling(*launched, trouble));
-    return launched;
-  }
+  CHECK_OK(clone_child(plan, request.cgroup, *launched, trouble));
+  if (plan.skeleton_ready) return launched;
   if (plan.maps_written_by_launcher && !plan.skeleton_ready) {
     auto written = write_maps(launched->pid, plan);
     if (!written) {
@@ -196,6 +200,61 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
     }
     [[maybe_unused]] ssize_t told = ::write(go.second.get(), "g", 1);
   }
+  return launched;
+}
+
+Result<std::unique_ptr<WaitingChild>> WaitingChild::start(std::unique_ptr<Blueprint> early, int cgroup) {
+  std::unique_ptr<WaitingChild> waiting(new WaitingChild(std::move(early)));
+  Blueprint& plan = *waiting->early_;
+  auto launched = std::make_unique<Launched>();
+  ChildEnds ends;
+  CHECK_OK(open_streams({&plan, InputKind::pipe}, *launched, ends));
+  Pair control = TRY(make_control());
+  Pair go = TRY(make_pipe());
+  launched->control = std::move(control.first);
+  waiting->go_ = std::move(go.second);
+  waiting->given_ = {plan.input,
+                     plan.output,
+                     plan.error,
+                     ends.hold(std::move(control.second)),
+                     plan.pid1_image,
+                     ends.hold(std::move(go.first)),
+                     plan.network_namespace};
+  waiting->number(plan, InputKind::pipe);
+  plan.entry = {&plan, &launched->notes, waiting->given_.data()};
+  LaunchTrouble trouble;
+  CHECK_OK(clone_child(plan, cgroup, *launched, trouble));
+  waiting->launched_ = std::move(launched);
+  return waiting;
+}
+
+WaitingChild::~WaitingChild() {
+  if (!launched_) return;
+  launched_->kill();
+  launched_->reap(std::chrono::seconds(5));
+}
+
+bool WaitingChild::alive() const { return launched_->alive(); }
+
+void WaitingChild::number(Blueprint& plan, InputKind input) {
+  plan.input = input == InputKind::pipe ? static_cast<int>(waiting_input) : -1;
+  plan.output = waiting_output;
+  plan.error = waiting_error;
+  plan.control = waiting_control;
+  plan.pid1_image = waiting_image;
+  plan.network_namespace = waiting_network;
+  plan.launcher_control = plan.launcher_go = plan.go = -1;
+}
+
+std::unique_ptr<Launched> WaitingChild::become(std::unique_ptr<WaitingChild> waiting, Blueprint& plan,
+                                               InputKind input) {
+  number(plan, input);
+  std::unique_ptr<Launched> launched = std::move(waiting->launched_);
+  if (input != InputKind::pipe) launched->pipes.input.reset();
+  waiting->early_->entry.blueprint = &plan;
+  // Should it be dead, its control socket says so.
+  [[maybe_unused]] ssize_t told = ::write(waiting->go_.get(), "g", 1);
+  plan.waited_with = std::shared_ptr<WaitingChild>(std::move(waiting));
   return launched;
 }
 

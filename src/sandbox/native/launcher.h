@@ -1,6 +1,7 @@
 // Starting the child that becomes a sandbox, and talking to it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -85,6 +86,30 @@ struct LaunchRequest {
 /// Clones in the calling thread, which must outlive the sandbox: the signal of a parent's death is a thread's.
 /// Returns as soon as the child exists; until it is ready, blueprint and result stay where they are.
 Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTrouble& trouble);
+
+/// A child of the zygote that has done all that is the same for every sandbox, and waits to be told which it becomes.
+class WaitingChild {
+ public:
+  /// In the calling thread, which must outlive it. `early` is prepared by the zygote and holds a network namespace.
+  static Result<std::unique_ptr<WaitingChild>> start(std::unique_ptr<Blueprint> early, int cgroup);
+  /// Ends one that was never used.
+  ~WaitingChild();
+  WaitingChild(const WaitingChild&) = delete;
+  WaitingChild& operator=(const WaitingChild&) = delete;
+
+  bool alive() const;
+  /// As `launch`. The blueprint is one without a terminal, made for the zygote.
+  static std::unique_ptr<Launched> become(std::unique_ptr<WaitingChild> waiting, Blueprint& plan, InputKind input);
+
+ private:
+  explicit WaitingChild(std::unique_ptr<Blueprint> early) : early_(std::move(early)) {}
+  static void number(Blueprint& plan, InputKind input);
+
+  std::unique_ptr<Blueprint> early_;
+  std::array<int, waiting_descriptors> given_{};  // by our numbers
+  sys::Fd go_{-1};
+  std::unique_ptr<Launched> launched_;
+};
 
 /// What one program is started with.
 struct Command {

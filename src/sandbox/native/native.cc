@@ -131,10 +131,14 @@ Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& sto
       wait_for_first_byte(*slot.launched);
       return slot;
     };
-    auto restock = [&state, count = stock.network_namespaces] { state.zygote->stock_network_namespaces(count); };
+    auto restock = [&state, count = stock.network_namespaces] {
+      state.zygote->stock_network_namespaces(count);
+      state.zygote->stock_begun(state.machine, state.current_ladder(), state.cgroups.get(), count / 2);
+      state.zygote->stock_network_namespaces(count);
+    };
     state.slots = std::make_unique<WarmSlots>(make, restock);
   }
-  state.slots->nudge();
+  state.slots->nudge(WarmSlots::Restock::now);
   if (stock.slots > 0) CHECK_OK(state.slots->keep(profile, stock.slots));
   state.slots->wait_until_full();
   return {};
@@ -173,14 +177,21 @@ Result<void> NativeSandbox::State::try_to_start(const Profile& profile, Ordered 
                                                 LaunchTrouble& trouble) {
   slot.draft = TRY(draft_surroundings(profile, machine, current_ladder()));
   Blueprint& plan = slot.draft->blueprint;
+  const InputKind input = profile.input == Input::given ? InputKind::pipe : InputKind::null;
+  std::optional<Zygote::Begun> begun;
   if (zygote && plan.ladder.user_namespace && zygote->fits(plan)) {
-    zygote->prepare(plan);
-    if (slots && ordered == Ordered::at_once) slots->nudge();
+    begun = zygote->take_begun(plan);
+    if (!begun) zygote->prepare(plan);
   }
-  if (cgroups && !slot.cgroup && cgroups->born_into()) slot.cgroup = TRY(cgroups->create(profile.limits));
-  LaunchRequest request{&plan, profile.input == Input::given ? InputKind::pipe : InputKind::null,
-                        slot.cgroup ? slot.cgroup->birth_descriptor() : -1};
-  slot.launched = TRY(launch(request, trouble));
+  if (begun) {
+    slot.cgroup = std::move(begun->cgroup);
+    if (slot.cgroup) CHECK_OK(slot.cgroup->limit(profile.limits));
+    slot.launched = WaitingChild::become(std::move(begun->child), plan, input);
+  } else {
+    if (cgroups && !slot.cgroup && cgroups->born_into()) slot.cgroup = TRY(cgroups->create(profile.limits));
+    slot.launched = TRY(launch({&plan, input, slot.cgroup ? slot.cgroup->birth_descriptor() : -1}, trouble));
+  }
+  if (plan.skeleton_ready && !begun && slots && ordered == Ordered::at_once) slots->nudge(WarmSlots::Restock::now);
   // All this while the child works on its mounts; it reads its orders when it is done.
   auto prepared = attach(profile, slot);
   if (prepared && ordered == Ordered::at_once) (void)send_orders(profile, slot);
@@ -224,7 +235,6 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     publisher = *std::move(opened);
   }
   std::optional<Slot> slot = slots ? slots->take(profile) : std::nullopt;
-  const bool taken = slot.has_value();
   if (slot) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
     // A slot that died while it waited is no reason to fail.
@@ -258,9 +268,13 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (keeper) report.contacts = keeper->finish();
   if (violations) report.violations = violations->finish(remembered.text());
   if (slot->launched->memory) io.left(std::move(*slot->launched->memory));
-  if (slot->draft->placeholders) report.quarantined = slot->draft->placeholders->release();
+  if (slot->draft->placeholders) {
+    // While its mounts are there, removing what lies beneath them waits for the kernel, once for each.
+    slot->launched->reap(std::chrono::seconds(1));
+    report.quarantined = slot->draft->placeholders->release();
+  }
   collector.take(std::move(slot->launched), std::move(slot->cgroup));
-  if (taken) slots->nudge();
+  if (slots) slots->nudge(WarmSlots::Restock::soon);
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   return report;
 }

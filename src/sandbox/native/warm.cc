@@ -85,6 +85,7 @@ Result<void> WarmSlots::keep(const Profile& profile, std::size_t count) {
   shelf.profile = profile;
   shelf.wanted = count;
   shelf.error.reset();
+  hurry_ = true;
   wake_.notify_one();
   filled_.wait(guard, [&] { return shelf.error || shelf.slots.size() >= shelf.wanted; });
   if (shelf.error) return tl::make_unexpected(*shelf.error);
@@ -134,14 +135,18 @@ std::optional<Slot> WarmSlots::take(const Profile& profile) {
   Slot slot = std::move(found->second.slots.front());
   found->second.slots.pop_front();
   // Replaced when the run is over, so as not to take the processor from it; before that only when stock runs low.
-  if (found->second.slots.size() * 2 < found->second.wanted) wake_.notify_one();
+  if (found->second.slots.size() * 2 < found->second.wanted) {
+    hurry_ = true;
+    wake_.notify_one();
+  }
   return slot;
 }
 
-void WarmSlots::nudge() {
+void WarmSlots::nudge(Restock when) {
   {
     std::lock_guard guard(lock_);
     nudged_ = true;
+    if (when == Restock::now) hurry_ = true;
   }
   wake_.notify_one();
 }
@@ -162,11 +167,14 @@ void WarmSlots::work() {
   std::unique_lock guard(lock_);
   for (;;) {
     wake_.wait(guard, [this] { return closing_ || nudged_ || !discarded_.empty() || shelf_in_need(); });
+    // Whoever waits for an answer gets it first.
+    wake_.wait_for(guard, std::chrono::milliseconds(4), [this] { return closing_ || hurry_; });
     if (closing_) return;
     nudged_ = false;
+    Shelf* shelf = shelf_in_need();
+    if (shelf == nullptr) hurry_ = false;
     std::deque<Slot> discarded = std::move(discarded_);
     discarded_.clear();
-    Shelf* shelf = shelf_in_need();
     const Profile profile = shelf ? shelf->profile : Profile{};
     guard.unlock();
     for (Slot& slot : discarded) discard(slot);

@@ -47,8 +47,9 @@ class WarmSlots {
   /// From now on, taking a profile whose program waits for input makes it one that is kept.
   void keep_what_is_used(std::size_t count);
   std::optional<Slot> take(const Profile& profile);
-  /// Something other than a slot was taken: restock.
-  void nudge();
+  enum class Restock { soon, now };
+  /// Something other than a slot was taken: restock. `soon` leaves the processors to who waits for an answer.
+  void nudge(Restock when);
   /// Waits until everything is in stock again.
   void wait_until_full();
 
@@ -75,6 +76,7 @@ class WarmSlots {
   std::size_t keep_used_ = 0;
   std::uint64_t uses_ = 0;
   bool nudged_ = false;
+  bool hurry_ = false;
   bool closing_ = false;
   std::thread thread_;
 };

@@ -155,16 +155,68 @@ bool Zygote::fits(const Blueprint& blueprint) const {
   return true;
 }
 
-void Zygote::prepare(Blueprint& blueprint) {
+void Zygote::enter_here(Blueprint& blueprint) {
   blueprint.skeleton_ready = true;
   blueprint.root_tree = &root_tree_;
   blueprint.zygote_user = user_.get();
   blueprint.zygote_mounts = mounts_.get();
+}
+
+void Zygote::give_network(Blueprint& blueprint) {
   std::lock_guard guard(lock_);
   if (networks_.empty()) return;
   blueprint.pooled_network.push_back(std::move(networks_.back()));
   networks_.pop_back();
   blueprint.network_namespace = blueprint.pooled_network.back().get();
+}
+
+void Zygote::prepare(Blueprint& blueprint) {
+  enter_here(blueprint);
+  give_network(blueprint);
+}
+
+std::optional<Zygote::Begun> Zygote::take_begun(Blueprint& blueprint) {
+  // Made by root, it would need descriptors that are there only now: of id-mapped mounts.
+  if (blueprint.tty || blueprint.started_by_root) return std::nullopt;
+  std::lock_guard guard(lock_);
+  while (!begun_.empty()) {
+    Begun begun = std::move(begun_.back());
+    begun_.pop_back();
+    if (!begun.child->alive()) continue;
+    enter_here(blueprint);
+    return begun;
+  }
+  return std::nullopt;
+}
+
+Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder, Cgroups* cgroups) {
+  auto early = std::make_unique<Blueprint>();
+  early->ladder = ladder;
+  early->weakened = machine.weakened;
+  early->pid1_image = machine.pid1_image.get();
+  choose_identity(*early);
+  prepare(*early);
+  if (early->network_namespace < 0) return fail(Fault::unavailable, "no network namespace is in stock");
+  Begun begun;
+  const bool born_into = cgroups != nullptr && cgroups->born_into();
+  if (born_into) begun.cgroup = TRY(cgroups->create_unlimited());
+  begun.child = TRY(WaitingChild::start(std::move(early), born_into ? begun.cgroup->birth_descriptor() : -1));
+  return begun;
+}
+
+void Zygote::stock_begun(const Machine& machine, const Ladder& ladder, Cgroups* cgroups, std::size_t count) {
+  // What is switched off for a test is switched off for the sandbox that the test made.
+  if (machine.weakened.any() || ::geteuid() == 0 || !ladder.user_namespace) return;
+  for (;;) {
+    {
+      std::lock_guard guard(lock_);
+      if (begun_.size() >= count) return;
+    }
+    auto begun = begin(machine, ladder, cgroups);
+    if (!begun) return;
+    std::lock_guard guard(lock_);
+    begun_.push_back(std::move(*begun));
+  }
 }
 
 Result<Fd> Zygote::make_network_namespace() const {
@@ -223,7 +275,8 @@ void enter_zygote_and_clone(void* entry) {
       arguments.flags |= 0x200000000ULL;  // CLONE_INTO_CGROUP
       arguments.cgroup = static_cast<std::uint64_t>(plan.birth_cgroup);
     }
-    child.ok(cordon_clone3_call(&arguments, sizeof arguments, isolate_and_become_pid1, entry), "clone3");
+    auto* go_on = given->moved != nullptr ? begin_and_wait : isolate_and_become_pid1;
+    child.ok(cordon_clone3_call(&arguments, sizeof arguments, go_on, entry), "clone3");
   }
   for (;;) raw::call(SYS_exit, 0);
 }

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "sandbox/native/blueprint.h"
+#include "sandbox/native/cgroup.h"
 #include "sandbox/native/draft.h"
+#include "sandbox/native/launcher.h"
 #include "sys/fd.h"
 
 namespace cordon::sandbox::native {
@@ -24,6 +27,16 @@ class Zygote {
   /// Makes the blueprint start from here. A network namespace from the pool goes with it, if there is one.
   void prepare(Blueprint& blueprint);
 
+  /// A child that has begun, in the control group it was born into (v2).
+  struct Begun {
+    std::unique_ptr<Cgroup> cgroup;
+    std::unique_ptr<WaitingChild> child;
+  };
+  /// One for this blueprint, which is made to follow on from it; nothing when none is in stock or none can be used.
+  std::optional<Begun> take_begun(Blueprint& blueprint);
+  /// Fills the pool of children that have begun. On a thread that outlives them; each takes a network namespace.
+  void stock_begun(const Machine& machine, const Ladder& ladder, Cgroups* cgroups, std::size_t count);
+
   /// Fills the pool of network namespaces; each is used once. Takes half a millisecond for each: not on anybody's path.
   void stock_network_namespaces(std::size_t count);
 
@@ -31,12 +44,16 @@ class Zygote {
   Zygote(RootTree root_tree, sys::Fd user, sys::Fd mounts)
       : root_tree_(std::move(root_tree)), user_(std::move(user)), mounts_(std::move(mounts)) {}
   Result<sys::Fd> make_network_namespace() const;
+  void enter_here(Blueprint& blueprint);
+  void give_network(Blueprint& blueprint);
+  Result<Begun> begin(const Machine& machine, const Ladder& ladder, Cgroups* cgroups);
 
   RootTree root_tree_;
   sys::Fd user_;
   sys::Fd mounts_;
   std::mutex lock_;
   std::vector<sys::Fd> networks_;
+  std::vector<Begun> begun_;
 };
 
 /// In the first child of a start from a zygote: enters its namespaces and clones the sandbox's own child as a sibling.
