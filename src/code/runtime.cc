@@ -22,14 +22,15 @@ constexpr std::uint64_t largest_state = 512ULL << 20;
 /// Everything under /usr is in the sandbox already.
 bool visible_inside(const std::string& path) { return path.starts_with("/usr/"); }
 
-const char* runner_mode(Engine engine) {
-  switch (engine) {
+const char* runner_mode(const Language& language) {
+  switch (language.engine) {
     case Engine::javascript:
       return "javascript";
     case Engine::python:
       return "python";
     case Engine::program:
-      return "program";
+      // A shell reads its script as it goes: it can be started before there is one.
+      return language.command.front() == "bash" ? "shell" : "program";
   }
   return "program";
 }
@@ -90,13 +91,13 @@ Profile Runtime::with_runner(Profile base, std::vector<std::string> words) const
 
 Profile Runtime::profile_for(const Language& language, const CodeRequest& request, Profile base) const {
   // Started ahead, an interpreter is for one call: its own mode. Arguments and files come with the request.
-  Profile profile = with_runner(std::move(base), {runner_mode(language.engine)});
+  Profile profile = with_runner(std::move(base), {runner_mode(language)});
   profile.limits.wall_ms = request.timeout_ms + grace_ms;
   return profile;
 }
 
 Profile Runtime::profile_for_session(const Language& language, Profile base) const {
-  Profile profile = with_runner(std::move(base), {runner_mode(language.engine), "stay"});
+  Profile profile = with_runner(std::move(base), {runner_mode(language), "stay"});
   profile.program.waits_for_input = false;
   profile.limits.wall_ms = 0;
   profile.limits.output_kill_bytes = 0;

@@ -473,7 +473,19 @@ class Warm(Case):
         for a, b in zip(first, second):
             self.assertNotEqual(a, b)
 
+    def test_a_shell_that_was_started_ahead_runs_its_script_as_ever(self):
+        self.assertEqual(self.good("bash", 'echo "$0 $# $BASH_SOURCE"; pwd; cat "$0" | head -c 4; ls -l "$0" | cut -c 1'),
+                         "/tmp/code/main.sh 0 /tmp/code/main.sh\n/home/sandboxuser/work\necho-")
+        self.assertEqual(self.good("bash", 'read -r line; echo "<$line>"; cat', stdin="one\ntwo\n"), "<one>\ntwo")
+        self.assertEqual(self.good("bash", "cat <<E\n$((1+1))\nE\n(echo sub); f() { echo f; }; f; source /dev/stdin <<< 'echo sourced'"), "2\nsub\nf\nsourced")
+        self.assertEqual(self.good("bash", 'echo "$1 $#"', args=["a b", "c"]), "a b 2")
+        self.assertEqual(self.good("bash", "# %s\necho long" % ("x" * 9000)), "long")
+        self.assertEqual(self.good("bash", "echo made > $CORDON_OUTPUT/made; cat made"), "made")
+        self.assertEqual(self.driver.run("bash", "exit 7")["exitCode"], 7)
+        self.assertEqual(self.driver.run("bash", "true\nfi")["line"], 2)
+
     def test_errors_and_timeouts_are_told_as_ever(self):
+        self.bad("bash", "sleep 100", "^Execution timeout after 300ms$", timeout=300)
         self.bad("python", "1/0", "^ZeroDivisionError")
         self.bad("python", "while True: pass", "^Execution timeout after 300ms$", timeout=300)
         self.bad("js", "for(;;);", "^Execution timeout after 300ms$", timeout=300)

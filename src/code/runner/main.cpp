@@ -3,6 +3,7 @@
 //
 //   cordon-runner javascript          the engine is made ready before the request is read
 //   cordon-runner program             an interpreter or compiler is started for the request
+//   cordon-runner shell               the same for a shell, which is started before the request is read
 //   cordon-runner python [stay]       an interpreter is started before the request is read; with `stay` it is kept
 //   cordon-runner image SCRIPT        at build time
 #include <errno.h>
@@ -122,6 +123,7 @@ int main(int count, char** words) {
   ::signal(SIGPIPE, SIG_IGN);
   if (kind == "javascript") run_javascript(true);
   if (kind == "program") run_program();
+  if (kind == "shell") run_shell();
   if (kind == "python") run_python(count > 2 && std::strcmp(words[2], "stay") == 0);
   std::fprintf(stderr, "cordon-runner is started by Cordon, not by hand\n");
   return 64;

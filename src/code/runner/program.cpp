@@ -144,6 +144,42 @@ void replace_all(std::vector<std::string>& words, const std::string& path) {
   }
 }
 
+/// As the table of languages says.
+std::vector<std::string> shell_command(const std::string& path) { return {"bash", "--norc", "--noprofile", path}; }
+
+constexpr std::size_t most_fed = 4096;  // it reads a pipe byte by byte, and a pipe takes as much at once
+
+/// A shell that has its script open and waits for its first line.
+struct WaitingShell {
+  pid_t pid = -1;
+  int script = -1;
+};
+
+/// Nothing when it cannot be started so; then it is started for the request.
+WaitingShell start_shell_ahead(const std::string& path) {
+  ::mkdir(wire::code_directory, 0755);
+  ::mkdir(wire::output_directory, 0755);
+  WaitingShell shell;
+  if (::mkfifo(path.c_str(), 0600) != 0) return shell;
+  // For reading too, so that neither of us waits for the other to open it.
+  shell.script = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (shell.script < 0) return shell;
+  shell.pid = start({shell_command(path), wire::output_directory}).pid;
+  return shell;
+}
+
+/// Whether it is what was asked for; else it is ended.
+bool fits(const WaitingShell& shell, const Request& request) {
+  if (shell.pid < 0) return false;
+  if (request.arguments.empty() && request.directory.empty() && request.code.size() <= most_fed &&
+      request.command == shell_command("{}"))
+    return true;
+  ::kill(-shell.pid, SIGKILL);
+  ::kill(shell.pid, SIGKILL);
+  ::waitpid(shell.pid, nullptr, 0);
+  return false;
+}
+
 [[noreturn]] void give_up(Reply& reply, const std::string& trouble) {
   write_fully(2, trouble + "\n");
   reply.add(Tag::status, 126);
@@ -244,16 +280,22 @@ std::optional<int> wait_for_answer(const Child& child, std::int64_t deadline) {
 
 }  // namespace
 
-void run_program() {
-  block_child_signal();
-  tell_ready();
+namespace {
+
+[[noreturn]] void run_request(const WaitingShell& shell) {
   Request request;
-  if (!read_request(request)) ::_exit(65);
+  if (!read_request(request)) {
+    if (shell.pid > 0) ::kill(-shell.pid, SIGKILL);
+    ::_exit(65);
+  }
   Reply reply(request.token);
   GivenFiles given;
   std::string trouble;
   if (!place_files(request, given, trouble)) give_up(reply, trouble);
   const std::string path = std::string(wire::code_directory) + "/" + request.code_name;
+  const bool waits = fits(shell, request);
+  // The shell has its pipe open; by its name the script is a file, as ever.
+  if (shell.script >= 0) ::unlink(path.c_str());
   if (!write_code(path, request.code)) give_up(reply, "cannot write the code to " + path);
   replace_all(request.compile, path);
   replace_all(request.command, path);
@@ -266,8 +308,15 @@ void run_program() {
     status = wait_until(last, deadline);
   }
   if (status && *status == 0) {
-    request.command.insert(request.command.end(), request.arguments.begin(), request.arguments.end());
-    last = start({request.command, request.directory.empty() ? wire::output_directory : request.directory.c_str()}).pid;
+    if (waits) {
+      last = shell.pid;
+      write_fully(shell.script, request.code);
+    } else {
+      request.command.insert(request.command.end(), request.arguments.begin(), request.arguments.end());
+      last =
+          start({request.command, request.directory.empty() ? wire::output_directory : request.directory.c_str()}).pid;
+    }
+    if (shell.script >= 0) ::close(shell.script);
     // The program's alone, so that whoever writes to it sees its end.
     ::close(0);
     status = wait_until(last, deadline);
@@ -277,6 +326,25 @@ void run_program() {
   add_artifacts(request, given, reply);
   reply.send();
   ::_exit(0);
+}
+
+}  // namespace
+
+void run_program() {
+  block_child_signal();
+  tell_ready();
+  run_request({});
+}
+
+void run_shell() {
+  block_child_signal();
+  ::setenv("CORDON_OUTPUT", wire::output_directory, 1);
+  // A request that is there already says itself what to start.
+  pollfd first{0, POLLIN, 0};
+  WaitingShell shell;
+  if (::poll(&first, 1, 0) == 0) shell = start_shell_ahead(std::string(wire::code_directory) + "/main.sh");
+  tell_ready();
+  run_request(shell);
 }
 
 void run_python(bool stays) {

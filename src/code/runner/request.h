@@ -56,6 +56,7 @@ class Reply {
 // The kinds of runs; each ends with a sent reply.
 [[noreturn]] void run_javascript(bool ahead);
 [[noreturn]] void run_program();
+[[noreturn]] void run_shell();
 [[noreturn]] void run_python(bool stays);
 /// At build time: reads a script, writes the engine's state after it to standard output.
 int make_image(const char* script);
