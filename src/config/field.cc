@@ -248,6 +248,11 @@ std::vector<Field> sandbox_fields() {
                                             {.looser = Looser::any_change}),
       list<AT(agent.sandbox.docker.environment)>("sandbox.docker.env", "", For::agent, Form::environment,
                                                  Adding::loosens, Later::joins),
+      // Long enough for a command to reach the container that was made for it, also on a busy machine.
+      scalar<AT(agent.sandbox.docker.idle_ms)>("sandbox.docker.idle", For::agent, Form::duration,
+                                               {.least = 5 * second, .most = 30 * day}),
+      scalar<AT(agent.sandbox.docker.age_ms)>("sandbox.docker.age", For::agent, Form::duration,
+                                              {.least = 60 * second, .most = 30 * day}),
   };
 }
 

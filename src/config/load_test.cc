@@ -87,12 +87,14 @@ TEST(Load, EveryKindOfLooseningInAnUntrustedFileIsDroppedAndListed) {
   room.write(".cordon/config.json5", R"({agents: {defaults: {sandbox: {mode: 'off', scope: 'shared', binds: [')" +
                                          room.path("data") +
                                          R"(:/data:ro'], backend: 'docker', network: {allow: ['b.example']},
-    docker: {image: 'x', env: {A: '1'}}}}}, tools: {allow: ['exec'], elevated: {enabled: true, patterns: ['git push *'],
+    docker: {image: 'x', env: {A: '1'}, idle: '1h', age: '1 day'}}}}, tools: {allow: ['exec'], elevated: {enabled: true, patterns: ['git push *'],
     requireApproval: false}}})");
   const Loaded made = loaded(room);
   EXPECT_THAT(said(made.settings), ElementsAre("policy.filesystem = " + room.workspace() + "/src: rw  SANDBOX.md:14"))
       << "rw inside the workspace is what it has anyway";
-  EXPECT_EQ(made.ignored.size(), 24U);
+  EXPECT_EQ(made.ignored.size(), 26U);
+  EXPECT_THAT(ignored(made), Contains(".cordon/config.json5:2 agents.defaults.sandbox.docker.idle=1h"));
+  EXPECT_THAT(ignored(made), Contains(".cordon/config.json5:2 agents.defaults.sandbox.docker.age=1d"));
   EXPECT_THAT(ignored(made), Contains("SANDBOX.md:18 agents.defaults.sandbox.network.limits.connections=2000"));
   EXPECT_THAT(ignored(made), Contains("SANDBOX.md:2 policy.level=full"));
   EXPECT_THAT(ignored(made), Contains("SANDBOX.md:6 policy.auditRetention=1d"));
@@ -110,7 +112,8 @@ TEST(Load, EveryKindOfTighteningInAnUntrustedFileCounts) {
       "# Security Level\nLevel: deny\n# Approval Settings\nDry-run by default: true\nAudit retention: 1000 days\n"
       "# Disallowed Commands\n- nc\n# Filesystem\n- secret: none\n- docs: ro\n# Limits\nTime: 5s\n");
   room.write(".cordon/config.json5", R"({agents: {defaults: {sandbox: {mode: 'all', workspace: 'ro',
-    network: {allow: ['b.example', 'c.example'], limits: {connections: 2, bytes: 1024, timeMs: 5}}}}}, policy: {preview: 'off'}, tools: {profile: 'minimal', deny: ['exec']}})");
+    network: {allow: ['b.example', 'c.example'], limits: {connections: 2, bytes: 1024, timeMs: 5}},
+    docker: {idle: '1 min', age: '1h'}}}}, policy: {preview: 'off'}, tools: {profile: 'minimal', deny: ['exec']}})");
   const Loaded made = loaded(room);
   const Settings& settings = made.settings;
   EXPECT_EQ(settings.level.value, SecurityLevel::deny);
@@ -122,6 +125,9 @@ TEST(Load, EveryKindOfTighteningInAnUntrustedFileCounts) {
   EXPECT_EQ(settings.defaults.sandbox.network_limits.connections.value, 2);
   EXPECT_EQ(settings.defaults.sandbox.network_limits.bytes.value, 1024);
   EXPECT_EQ(settings.defaults.sandbox.network_limits.time_ms.value, 5);
+  EXPECT_EQ(settings.defaults.sandbox.docker.idle_ms.value, 60'000);
+  EXPECT_EQ(settings.defaults.sandbox.docker.age_ms.value, 3'600'000);
+  EXPECT_EQ(settings.defaults.sandbox.docker.age_ms.origin.line, 3);
   EXPECT_EQ(settings.approval.preview.value, QueuePreview::off);
   EXPECT_EQ(settings.filesystem.size(), 2U);
   EXPECT_EQ(settings.agent("ops").sandbox.limits.time_ms.value, 5000) << "also for an agent with its own limit";

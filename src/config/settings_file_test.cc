@@ -67,7 +67,7 @@ TEST(SettingsFile, ReadsEverySetting) {
   const Read made = read(R"({
     agents: { defaults: { sandbox: { backend: "gvisor", network: { allow: ["A.example:443", "preset:pip"], limits: { connections: 4, bytes: "2 MiB", timeMs: 500 } },
         limits: { timeMs: 90000, memory: "512m", cpus: 1.5, pids: 64, disk: 1048576, output: "1 MiB" },
-        docker: { image: "debian:12", user: "1000", env: { A: "b c" } } } },
+        docker: { image: "debian:12", user: "1000", env: { A: "b c" }, idle: "20 min", age: 7200000 } } },
       entries: { ops: { sandbox: "non-main", tools: { profile: "minimal" } } } },
     policy: { level: "deny", allowed: ["ls"], dangerous: ["*"], disallowed: ["nc -l"], autoApproveSafe: false, dryRun: true,
       auditRetention: "90 days", approvalExpiry: "5 min", queueLimit: 10, preview: "off", onAuditFailure: "continue",
@@ -81,11 +81,12 @@ TEST(SettingsFile, ReadsEverySetting) {
                   "3 sandbox.limits.timeMs = 1m30s", "3 sandbox.limits.memory = 512 MiB", "3 sandbox.limits.cpus = 1.5",
                   "3 sandbox.limits.pids = 64", "3 sandbox.limits.disk = 1 MiB", "3 sandbox.limits.output = 1 MiB",
                   "4 sandbox.docker.image = debian:12", "4 sandbox.docker.user = 1000", "4 sandbox.docker.env = A=b c",
-                  "5 ops/sandbox.mode = non-main", "5 ops/tools.profile = minimal", "6 policy.level = deny",
-                  "6 policy.allowed = ls", "6 policy.dangerous = *", "6 policy.disallowed = nc -l",
-                  "6 policy.autoApproveSafe = false", "6 policy.dryRun = true", "7 policy.auditRetention = 90d",
-                  "7 policy.approvalExpiry = 5m", "7 policy.queueLimit = 10", "7 policy.preview = off",
-                  "7 policy.onAuditFailure = continue", "8 policy.filesystem = /work/secrets: none"));
+                  "4 sandbox.docker.idle = 20m", "4 sandbox.docker.age = 2h", "5 ops/sandbox.mode = non-main",
+                  "5 ops/tools.profile = minimal", "6 policy.level = deny", "6 policy.allowed = ls",
+                  "6 policy.dangerous = *", "6 policy.disallowed = nc -l", "6 policy.autoApproveSafe = false",
+                  "6 policy.dryRun = true", "7 policy.auditRetention = 90d", "7 policy.approvalExpiry = 5m",
+                  "7 policy.queueLimit = 10", "7 policy.preview = off", "7 policy.onAuditFailure = continue",
+                  "8 policy.filesystem = /work/secrets: none"));
 }
 
 TEST(SettingsFile, KnowsOpenClawsSpellings) {

@@ -15,7 +15,8 @@ std::string digest_of(const SandboxSettings& settings, const Isolator& isolator)
   for (const BindSetting& bind : settings.binds) hash.add_field(bind.text()).add_field(bind.resolved);
   const LimitSettings& limits = settings.limits;
   for (const std::int64_t limit :
-       {limits.memory_bytes.value, limits.processes.value, limits.disk_bytes.value, limits.millicpus.value}) {
+       {limits.memory_bytes.value, limits.processes.value, limits.disk_bytes.value, limits.millicpus.value,
+        settings.docker.idle_ms.value, settings.docker.age_ms.value}) {
     hash.add_field(std::to_string(limit));
   }
   return hash.finish().hex();

@@ -86,6 +86,12 @@ enum class Network {
 };
 const char* name_of(Network network);
 
+/// A container that is kept ends by itself when nobody came for so long, or when it is so old and nobody is there.
+struct KeptTimes {
+  std::uint64_t idle_ms = 15ULL * 60'000;
+  std::uint64_t age_ms = 6ULL * 3'600'000;
+};
+
 /// The files that steps of one piece of work share. Without a directory they live in memory and go with the run.
 struct SessionDirectory {
   std::string path;  // on the host, 0700, ours: holds home/ and tmp/
@@ -127,6 +133,7 @@ struct Profile {
   std::string backend;             // which one the plan was made for; empty: native
   std::string image;               // docker: the id of the image that is the root, and so all that is in it
   std::string image_user;          // docker: "UID" or "UID:GID"; empty: chosen so that the workspace can be used
+  KeptTimes kept;                  // docker
 };
 
 }  // namespace cordon

@@ -95,6 +95,9 @@ struct DockerOptions {
   Setting<std::string> image;      // empty: Cordon's own
   Setting<std::string> user;       // empty: the image's unprivileged user
   std::vector<Entry> environment;  // "NAME=value"
+  // How long a container that is kept between commands lives when nobody comes, and at all.
+  Setting<std::int64_t> idle_ms{15 * 60'000, {}};
+  Setting<std::int64_t> age_ms{std::int64_t{6} * 3'600'000, {}};
 };
 
 struct SandboxSettings {

@@ -71,6 +71,7 @@ void add_profile(Fields& fields, const Profile& profile) {
       .number(profile.tty)
       .text(name_of(profile.require));
   fields.text(profile.backend).text(profile.image).text(profile.image_user);
+  fields.number(profile.kept.idle_ms).number(profile.kept.age_ms);
 }
 
 const char* word_for(Need::Kind kind) {

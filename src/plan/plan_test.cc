@@ -75,6 +75,8 @@ TEST(Plan, ItsDigestChangesWithEverythingThatDecidesWhatHappens) {
       {"network bytes", [](Plan& p) { p.profile.limits.network_bytes = 1; }},
       {"connection's time", [](Plan& p) { p.profile.limits.connection_ms = 1; }},
       {"network", [](Plan& p) { p.profile.network = Network::loopback; }},
+      {"how long a container waits", [](Plan& p) { p.profile.kept.idle_ms = 1; }},
+      {"how old a container gets", [](Plan& p) { p.profile.kept.age_ms = 1; }},
       {"input", [](Plan& p) { p.profile.input = Input::given; }},
       {"tty", [](Plan& p) { p.profile.tty = true; }},
       {"level", [](Plan& p) { p.profile.require = Level::L4; }},

@@ -82,7 +82,7 @@ class Drafter {
   Result<Profile> draft() {
     profile_.backend = basis_.backend;
     profile_.image = basis_.image;
-    if (!basis_.image.empty()) profile_.image_user = sandbox_.docker.user.value;
+    if (!basis_.image.empty()) add_container();
     if (!request_.clean_room) profile_.session = basis_.session;
     profile_.session.home = request_.home;
     add_workspace();
@@ -194,6 +194,12 @@ class Drafter {
     return fail(Fault::invalid_input,
                 "the working directory {} is outside of the workspace {}; give --workspace or --cwd", request_.cwd,
                 profile_.workspace.path);
+  }
+
+  void add_container() {
+    profile_.image_user = sandbox_.docker.user.value;
+    profile_.kept = {static_cast<std::uint64_t>(sandbox_.docker.idle_ms.value),
+                     static_cast<std::uint64_t>(sandbox_.docker.age_ms.value)};
   }
 
   void add_limits() {

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CORDON_SOURCE"], "tests", "guard"))
@@ -88,6 +89,23 @@ class Choice(Case):
         self.assertNotEqual(self.listed(), first)
         self.call("cordon", "sandbox", "recreate", "--force", "--session", "agent:main:work", expect=0, env=self.engine)
         self.assertEqual(self.listed(), {})
+
+    def test_a_kept_container_ends_when_unused_for_as_long_as_the_settings_say(self):
+        base = "{agents: {defaults: {sandbox: {backend: 'docker', scope: 'session', docker: {idle: '%s', age: '1h'}}}}}"
+        session = "agent:main:idle"
+        self.settings(base % "1h")
+        self.exec("true", "--session", session, expect=0, env=self.engine)
+        self.settings(base % "5s")
+        done = self.exec("true", "--session", session, expect=125, env=self.engine)
+        self.assertIn("cordon sandbox recreate", done["error"], "it lives by the old settings")
+        self.call("cordon", "sandbox", "recreate", "--keep-files", "--session", session, expect=0, env=self.engine)
+        self.exec("true", "--session", session, expect=0, env=self.engine)
+        deadline = time.monotonic() + 120
+        while self.listed()[session] and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self.assertFalse(self.listed()[session], "it did not end by itself")
+        self.exec("true", "--session", session, expect=0, env=self.engine)
+        self.call("cordon", "sandbox", "recreate", "--force", "--session", session, expect=0, env=self.engine)
 
     def listed(self):
         rows = json.loads(self.call("cordon", "sandbox", "list", "--json", expect=0, env=self.engine).stdout)

@@ -26,7 +26,8 @@ def skip(reason):
 
 def spawn(place, command, environment=None):
     log = open(os.path.join(place, "log"), "wb")
-    return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True,
+    # Podman's monitor leaves a file where it was started when memory runs out.
+    return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, cwd=place,
                             env={**os.environ, **(environment or {})})
 
 

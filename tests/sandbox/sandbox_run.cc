@@ -55,7 +55,6 @@ struct Arguments {
   Options options;
   std::string backend = "native";
   std::string socket = "/run/docker.sock";
-  sandbox::docker::KeptTimes kept;
   std::string stdin_text;
   bool stdin_inherit = false;
   bool raw = false;
@@ -140,8 +139,8 @@ Arguments parse(int argc, char** argv) {
          profile.environment.emplace_back(v.substr(0, equals), equals == std::string::npos ? "" : v.substr(equals + 1));
        }},
       {"--session", [&](auto& v) { profile.session.path = v; }},
-      {"--idle", [&](auto& v) { arguments.kept.idle = std::chrono::milliseconds(number(v)); }},
-      {"--life", [&](auto& v) { arguments.kept.life = std::chrono::milliseconds(number(v)); }},
+      {"--idle", [&](auto& v) { profile.kept.idle_ms = number(v); }},
+      {"--life", [&](auto& v) { profile.kept.age_ms = number(v); }},
       {"--home", [&](auto& v) { profile.session.home = v; }},
       {"--git-name", [&](auto& v) { profile.session.git_name = v; }},
       {"--git-email", [&](auto& v) { profile.session.git_email = v; }},
@@ -300,8 +299,7 @@ Result<std::unique_ptr<sandbox::Sandbox>> open_backend(const Arguments& argument
   for (auto runtime : {sandbox::oci::Runtime::runc, sandbox::oci::Runtime::crun, sandbox::oci::Runtime::gvisor}) {
     if (arguments.backend == sandbox::oci::name_of(runtime)) return TRY(sandbox::oci::OciSandbox::open(runtime, state));
   }
-  if (arguments.backend == "docker")
-    return TRY(sandbox::docker::DockerSandbox::open({state, {arguments.socket}, arguments.kept}));
+  if (arguments.backend == "docker") return TRY(sandbox::docker::DockerSandbox::open({state, {arguments.socket}}));
   if (arguments.backend != "native") usage("unknown backend " + arguments.backend);
   auto native = TRY(sandbox::native::NativeSandbox::open(arguments.options));
   if (arguments.warm > 0) {

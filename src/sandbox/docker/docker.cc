@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -57,10 +58,7 @@ struct PipesClosedFirst {
 class DockerSandbox::Run {
  public:
   Run(const DockerSandbox& owner, const Profile& profile)
-      : engine_(owner.engine_),
-        state_(owner.options_.state_directory),
-        times_(owner.options_.kept),
-        profile_(profile) {}
+      : engine_(owner.engine_), state_(owner.options_.state_directory), profile_(profile) {}
 
   Result<void> run(Io& io, std::stop_token stop, RunReport& report) {
     if (profile_.image.empty()) return fail(Fault::internal, "the plan names no image");
@@ -90,7 +88,10 @@ class DockerSandbox::Run {
         {stage.init(), container::inner_init, false, false, true},
         {stage.control(), container::inner_control, true, false, true},
         {TRY(stage.write("passwd", container::passwd_for(identity_))), "/etc/passwd", false, false, true},
-        {TRY(stage.write("group", container::group_for(identity_))), "/etc/group", false, false, true}};
+        {TRY(stage.write("group", container::group_for(identity_))), "/etc/group", false, false, true},
+        // Engines give copies of the host's.
+        {TRY(stage.write("hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n")), "/etc/hosts", false, false, true},
+        {TRY(stage.write("resolv.conf", "")), "/etc/resolv.conf", false, false, true}};
     layout.places.insert(layout.places.begin(), own.begin(), own.end());
     // Nobody but us can change what is on the stage, and a kept container was made from another one.
     for (const container::Place& place : layout.places) {
@@ -100,7 +101,9 @@ class DockerSandbox::Run {
   }
 
   ContainerRequest request() const {
-    return {.user = fmt::format("{}:{}", identity_.uid, identity_.gid),
+    return {.dialect = engine_.is_podman() ? Dialect::podman : Dialect::docker,
+            .filter = {},
+            .user = fmt::format("{}:{}", identity_.uid, identity_.gid),
             .arguments = {container::inner_control},
             .input = false,
             .mounts = {},
@@ -112,18 +115,32 @@ class DockerSandbox::Run {
                             ContainerRequest& request) const {
     native::Blueprint plan;
     native::choose_identity(plan);
+    // Podman reads the file when the container is made, and the stage is there until then.
+    request.filter = engine_.is_podman() ? TRY(stage.write("filter.json", filter_text())) : filter_text();
     for (const container::Place& place : places) {
       // Read-only holds for the mount itself, so nothing that is mounted below comes along.
       Mount mount{place.source, place.target, !place.writable, place.writable};
       if (plan.started_by_root && !place.ours) {
         mount.source = TRY(mount_guarded(stage, place, plan));
         // Docker, told to make it read-only, would do only that, and so take away nosuid and nodev. It is so already,
-        // and pid 1 looks.
-        mount.read_only = mount.read_only && engine_.sets_mount_flags();
+        // and pid 1 looks. Podman has flags of its own, among them these.
+        mount.read_only = mount.read_only && engine_.is_podman();
       }
+      CHECK_OK(check_mount(mount, request.dialect));
       request.mounts.push_back(std::move(mount));
     }
+    if (engine_.is_podman()) share_temporary(request.mounts);
     return {};
+  }
+
+  /// With a read-only root Podman puts a directory in memory at /var/tmp, unless something is there. Where an image has
+  /// a link there, that would cover /tmp.
+  static void share_temporary(std::vector<Mount>& mounts) {
+    const auto at = [&](const char* target) { return std::ranges::find(mounts, target, &Mount::target); };
+    if (at("/tmp") == mounts.end() || at("/var/tmp") != mounts.end()) return;
+    Mount mount = *at("/tmp");
+    mount.target = "/var/tmp";
+    mounts.push_back(std::move(mount));
   }
 
   static Result<std::string> mount_guarded(container::Stage& stage, const container::Place& place,
@@ -163,9 +180,22 @@ class DockerSandbox::Run {
     CHECK_OK(container::take_call(stage, pump->ended(), called.launched));
     const auto state = TRY(engine_.inspect(id));
     if (!state) return fail(Fault::unavailable, "the container is gone before it was given orders");
+    CHECK_OK(check_limits(*state));
     called.group = group_of(id, state->pid, report);
     container::supervise(layout, called, io, std::move(stop), report);
     return {};
+  }
+
+  /// Engines without control groups (without root, where groups are of version 1) drop limits and go on.
+  Result<void> check_limits(const ContainerState& state) const {
+    const bool memory = state.memory_bytes > 0 && state.memory_bytes <= memory_of(profile_.limits);
+    const bool processes = state.processes > 0 && state.processes <= processes_of(profile_.limits);
+    if (memory && processes) return {};
+    return fail(
+        Fault::unavailable,
+        "the container engine does not limit {}: its control groups cannot; let root start it, or use --backend "
+        "native",
+        memory ? "processes" : "memory");
   }
 
   std::unique_ptr<native::Cgroup> group_of(const std::string& id, int pid, RunReport& report) const {
@@ -207,7 +237,9 @@ class DockerSandbox::Run {
     ContainerRequest wanted = request();
     wanted.labels[key_label] = profile_.session.path;
     wanted.labels[maker_label] = sys::own_liveness();
-    for (const auto time : {times_.idle, times_.life}) wanted.arguments.push_back(std::to_string(time.count()));
+    for (const std::uint64_t time : {profile_.kept.idle_ms, profile_.kept.age_ms}) {
+      wanted.arguments.push_back(std::to_string(time));
+    }
     CHECK_OK(put_in_place(stage, places, wanted));
     const std::string id = TRY(engine_.create(stage.id(), body_of(layout, wanted)));
     auto made = start_kept(id, stage, place, made_of);
@@ -227,6 +259,7 @@ class DockerSandbox::Run {
     if (!message || message->report.kind != native::ReportKind::started || !state || state->pid <= 0) {
       return fail(Fault::unavailable, "the container that would be kept ended at once");
     }
+    CHECK_OK(check_limits(*state));
     const KeptPlace::Noted made{id, state->pid, made_of};
     CHECK_OK(place.note(made));
     return made;
@@ -234,7 +267,6 @@ class DockerSandbox::Run {
 
   const Engine& engine_;
   const std::string& state_;
-  const KeptTimes& times_;
   const Profile& profile_;
   container::Identity identity_;
 };

@@ -15,7 +15,6 @@ namespace cordon::sandbox::docker {
 struct Options {
   std::string state_directory;       // 0700, ours
   std::vector<std::string> sockets;  // tried in order
-  KeptTimes kept = {};
 };
 
 class DockerSandbox : public Sandbox {

@@ -65,6 +65,11 @@ bool flag(const Json& json, const char* key) {
   return json.is_object() && json.contains(key) && json[key].is_boolean() && json[key].get<bool>();
 }
 
+std::uint64_t number(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key) || !json[key].is_number_integer()) return 0;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, json[key].get<std::int64_t>()));
+}
+
 std::map<std::string, std::string> labels_in(const Json& json) {
   std::map<std::string, std::string> labels;
   if (!json.is_object()) return labels;
@@ -192,7 +197,13 @@ Result<std::optional<ContainerState>> Engine::inspect(const std::string& id) con
                         .labels = {},
                         .running = flag(state, "Running"),
                         .pid = 0,
-                        .out_of_memory = flag(state, "OOMKilled")};
+                        .out_of_memory = flag(state, "OOMKilled"),
+                        .memory_bytes = 0,
+                        .processes = 0};
+  if (json.contains("HostConfig")) {
+    result.memory_bytes = number(json["HostConfig"], "Memory");
+    result.processes = number(json["HostConfig"], "PidsLimit");
+  }
   if (json.contains("Config") && json["Config"].is_object() && json["Config"].contains("Labels")) {
     result.labels = labels_in(json["Config"]["Labels"]);
   }

@@ -21,6 +21,9 @@ struct ContainerState {
   bool running = false;
   int pid = 0;  // as the host counts
   bool out_of_memory = false;
+  // As the engine took them; 0: not at all, as it does where its control groups cannot.
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t processes = 0;
 };
 
 struct ListedContainer {
@@ -36,8 +39,7 @@ class Engine {
 
   const std::string& socket() const { return http_.socket(); }
   const std::string& version() const { return version_; }
-  /// Podman, which mounts with flags of its own; Docker takes a mount as it is, but for the one word read-only.
-  bool sets_mount_flags() const { return podman_; }
+  bool is_podman() const { return podman_; }
 
   /// The id that the name leads to now; an image that is not there is an error that says how to get it.
   Result<std::string> image_id(const std::string& name) const;

@@ -41,8 +41,8 @@ std::string made_of(const container::Layout& layout, const ContainerRequest& req
   }
   for (const std::string& place : layout.command.places) hash.add_field(place);
   const Limits& limits = layout.profile.limits;
-  for (const std::uint64_t limit :
-       {limits.memory_bytes, limits.pids, limits.file_bytes, limits.open_files, limits.cpu_ms}) {
+  for (const std::uint64_t limit : {limits.memory_bytes, limits.pids, limits.file_bytes, limits.open_files,
+                                    limits.cpu_ms, layout.profile.kept.idle_ms, layout.profile.kept.age_ms}) {
     hash.add_field(std::to_string(limit));
   }
   hash.add_field(std::to_string(static_cast<std::int64_t>(limits.cpus * 1000)));

@@ -7,7 +7,6 @@
 // session's container any more, whatever the engine says.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +20,6 @@
 
 namespace cordon::sandbox::docker {
 
-/// A container ends by itself when nobody came for so long, or when it is so old and nobody is there.
-struct KeptTimes {
-  std::chrono::milliseconds idle = std::chrono::minutes(15);
-  std::chrono::milliseconds life = std::chrono::hours(6);
-};
-
 struct Kept {
   std::string id;
   std::string session;  // the session's directory
@@ -35,7 +28,7 @@ struct Kept {
 /// Whether a run may use one: it has a session, and what it sees is not thrown away after it.
 bool may_be_kept(const Profile& profile);
 
-/// Over all that is fixed when a container is made: mounts, limits, image, user.
+/// Over all that is fixed when a container is made: mounts, limits, image, user, how long it lives.
 std::string made_of(const container::Layout& layout, const ContainerRequest& request);
 
 /// Those of this session that run now, by the engine's word.
