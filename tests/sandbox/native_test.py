@@ -128,6 +128,15 @@ class Isolation(Case):
                 self.assertEqual(result["isolation"]["level"], level)
 
 
+    def test_the_hosts_files_are_gone_before_any_path_is_looked_up(self):
+        # They go while the sandbox is still being closed: whoever is early must not find them.
+        for start in ([], ["--warm", "1"]):
+            self.assertEqual(self.good(self.run_tool(*start, "--cwd", "/.host", shell="pwd; ls -A")), "/.host\n")
+            for options, program in ((["--cwd", "/.host/etc"], "/bin/pwd"), ([], "/.host/bin/true")):
+                result = self.run_tool(*start, *options, argv=[program])
+                self.assertEqual(result["outcome"], "broken", json.dumps(result, indent=1))
+
+
 class Workspace(Case):
     def test_none_shows_no_host_directory(self):
         self.assertEqual(self.good(self.run_tool(shell=f"pwd; ls -d {self.work} 2>/dev/null; true")), "/home/sandboxuser\n")
