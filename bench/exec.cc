@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -27,10 +28,10 @@ struct Series {
 
 int run(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 150;
-  // A workspace as people have them: with the directory of a repository, whose settings are protected.
-  ::mkdir("work", 0755);
-  ::mkdir("work/.git", 0755);
+  // A workspace as people have them: a repository, whose settings and hooks are protected.
+  for (const char* directory : {"work", "work/.git", "work/.git/hooks"}) ::mkdir(directory, 0755);
   if (::chdir("work") != 0) return 1;
+  std::ofstream(".git/config") << "[core]\n\trepositoryformatversion = 0\n";
   const std::string cordon = bench::beside_this_program("cordon");
   ::setenv("CORDON_NO_DAEMON", "1", 1);
   const auto alone = [&](std::vector<const char*> words) {
