@@ -1,5 +1,5 @@
-// What one command costs from a shell and back, judged, isolated and recorded twice on disk, beside bubblewrap and a bare
-// start, all interleaved in one run. bench/stage.sh sets the stage.
+// What one command costs from a shell and back, judged, isolated and recorded twice on disk, beside bubblewrap and a
+// bare start, all interleaved in one run. bench/stage.sh sets the stage.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -54,9 +54,21 @@ int run(int argc, char** argv) {
       {"bare true", [] { return bench::spawn_and_wait({"/bin/true"}); }},
       {reference, [] { return bench::bubblewrap({"/bin/true"}); }},
       {"cordon version", [&] { return alone({"version"}); }},
-      {"sandbox-check ls", [&] { return alone({"check", "ls"}); }, false, "<= 5 ms"},
-      {"sandbox-exec true", [&] { return alone({"exec", "true"}); }, false, "<= 1.0 ×"},
-      {"sandbox-exec true, by the daemon", [&] { return by_daemon({"exec", "true"}); }, true, "<= 1.0 ×"},
+      {"sandbox-check ls",
+       [&] {
+         return alone({"check", "ls"});
+       },
+       false, "<= 5 ms"},
+      {"sandbox-exec true",
+       [&] {
+         return alone({"exec", "true"});
+       },
+       false, "<= 1.0 ×"},
+      {"sandbox-exec true, by the daemon",
+       [&] {
+         return by_daemon({"exec", "true"});
+       },
+       true, "<= 1.0 ×"},
   };
   for (int round = -3; round < rounds; ++round) {
     for (Series& series : all) {
@@ -75,8 +87,10 @@ int run(int argc, char** argv) {
   const double bwrap = all[1].samples.percentile(0.5);
   for (Series& series : all) {
     table.add({series.name + ", p50", series.samples.percentile(0.5), "ms", "bwrap, p50", bwrap, series.target});
-    table.add({series.name + ", p95", series.samples.percentile(0.95), "ms", "bwrap, p95", all[1].samples.percentile(0.95), ""});
-    table.add({series.name + ", least", series.samples.percentile(0), "ms", "bwrap, least", all[1].samples.percentile(0), ""});
+    table.add({series.name + ", p95", series.samples.percentile(0.95), "ms", "bwrap, p95",
+               all[1].samples.percentile(0.95), ""});
+    table.add({series.name + ", least", series.samples.percentile(0), "ms", "bwrap, least",
+               all[1].samples.percentile(0), ""});
     if (series.failures) std::printf("  %s failed %d times\n", series.name.c_str(), series.failures);
   }
   return 0;

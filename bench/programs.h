@@ -31,7 +31,7 @@ inline bool spawn_and_wait(std::vector<const char*> arguments) {
 
 /// The line that everything is measured against.
 inline bool bubblewrap(std::vector<const char*> program) {
-  std::vector<const char*> line = {"bwrap",  "--unshare-all", "--ro-bind", "/",       "/",   "--proc",
+  std::vector<const char*> line = {"bwrap", "--unshare-all", "--ro-bind", "/",       "/",   "--proc",
                                    "/proc", "--dev",         "/dev",      "--tmpfs", "/tmp"};
   line.insert(line.end(), program.begin(), program.end());
   return spawn_and_wait(std::move(line));

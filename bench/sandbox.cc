@@ -156,10 +156,7 @@ int run(int argc, char** argv) {
       (*from_zygote)->warm_up(profile, {32, 0}).has_value() && (*from_slot)->warm_up(profile, {8, 4}).has_value();
   std::vector<Series> all = {
       {"bare posix_spawn /bin/true", [] { return bench::spawn_and_wait({"/bin/true"}); }},
-      {"bwrap --unshare-all …",
-       [] {
-         return bench::bubblewrap({"/bin/true"});
-       }},
+      {"bwrap --unshare-all …", [] { return bench::bubblewrap({"/bin/true"}); }},
       {"cordon cold", [&] { return run_once(**box, profile); }},
   };
   if (warm) {

@@ -79,8 +79,8 @@ class Sandbox {
   /// Clearance by value: running spends it. Stopping ends the whole tree and is reported as Killed, reason `signal`.
   virtual RunReport run(Clearance clearance, Io& io, std::stop_token stop) = 0;
 
-  /// Begins to build the place for such a run while its record is written; nothing where that gains nothing. No program is
-  /// started in it without a clearance for the same profile, by the thread that began it.
+  /// Begins to build the place for such a run while its record is written; nothing where that gains nothing. No program
+  /// is started in it without a clearance for the same profile, by the thread that began it.
   virtual std::unique_ptr<Preparation> prepare(const Profile&) { return nullptr; }
   virtual RunReport run_prepared(std::unique_ptr<Preparation>, Clearance clearance, Io& io, std::stop_token stop) {
     return run(std::move(clearance), io, std::move(stop));
