@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-#include "sandbox/native/child.h"
 #include "sys/clone.h"
 
 namespace cordon::sandbox::native {
@@ -24,42 +23,33 @@ void wait_for(const std::uint32_t& flag) {
 
 }  // namespace
 
-bool Companion::start(Child& child) {
-  if (child.plan.network_namespace < 0) {
-    const char* place = child.plan.skeleton_ready ? "/.host/proc" : "/proc";
-    long proc = raw::open(AT_FDCWD, place, O_PATH | O_DIRECTORY);
-    if (!child.ok(proc, "open", place)) return false;
-    proc_ = static_cast<int>(proc);
-  }
+bool Companion::start(Child& child, Work work) {
+  work_ = work;
+  child.lend_notes(notes_);
   CloneArguments arguments;
   arguments.flags = CLONE_VM | CLONE_FILES;
   arguments.stack = reinterpret_cast<std::uint64_t>(stack_);
   arguments.stack_size = sizeof stack_;
-  return child.ok(cordon_clone3_call(&arguments, sizeof arguments, work, this), "clone3 for a companion");
+  return child.ok(cordon_clone3_call(&arguments, sizeof arguments, live, this), "clone3 for a companion");
 }
 
-long Companion::network() const {
-  wait_for(made_);
-  return network_;
+bool Companion::join(Child& child) {
+  wait_for(done_);
+  child.take_notes(notes_);
+  if (!worked_) return false;
+  // Its pivot_root moved our root as well, but not a working directory elsewhere on the host.
+  return child.ok(raw::call(SYS_chdir, raw::address("/")), "chdir", "/");
 }
 
 void Companion::detach_host() { raise(sealed_); }
 
-long Companion::make_network() const {
-  if (long result = raw::call(SYS_unshare, CLONE_NEWNET); result < 0) return result;
-  // By its own hand: another process may open it only where this one can be traced, and ours cannot when root started
-  // it.
-  return raw::open(proc_, "self/ns/net", O_RDONLY);
-}
-
-void Companion::work(void* self) {
-  auto* own = static_cast<Companion*>(self);
-  if (own->proc_ >= 0) {
-    own->network_ = own->make_network();
-    raw::close(own->proc_);
-    raise(own->made_);
+void Companion::live(void* self) {
+  auto* companion = static_cast<Companion*>(self);
+  if (companion->work_) {
+    companion->worked_ = companion->work_(companion->own_);
+    raise(companion->done_);
   }
-  wait_for(own->sealed_);
+  wait_for(companion->sealed_);
   const long detached = raw::umount("/.host", MNT_DETACH);
   for (;;) raw::call(SYS_exit, detached == 0 ? 0 : 1);
 }

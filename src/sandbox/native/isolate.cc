@@ -132,34 +132,34 @@ bool enter_seccomp(Child& child) {
   return child.ok(sent, "hand over the seccomp listener");
 }
 
-/// What is the same whatever the sandbox becomes.
-bool begin(Child& child, Companion& companion) {
+bool become(Child& child) {
   // The launcher's ends: while we hold them ourselves, we would never see it go.
   for (int end : {child.plan.launcher_control, child.plan.launcher_go}) {
     if (end >= 0) raw::close(end);
   }
-  if (child.plan.ladder.namespaces && !companion.start(child)) return false;
   // Before the first wait, and again because a change of user clears it.
-  if (!die_with_launcher(child) || !become_user(child) || !die_with_launcher(child) || !child.done("id maps"))
-    return false;
-  if (!child.plan.ladder.namespaces) return true;
-  return name_host(child) &&                              //
-         build_root(child) && child.done("root tree") &&  //
+  return die_with_launcher(child) && become_user(child) && die_with_launcher(child) && child.done("id maps");
+}
+
+/// What is the same whatever the sandbox becomes.
+bool build(Child& child) {
+  return build_root(child) && child.done("root tree") &&  //
          build_dev(child) && child.done("/dev") &&        //
          mount_proc(child) && child.done("/proc") &&      //
          mount_devpts(child) && child.done("/dev/pts");
 }
 
-bool finish(Child& child, Companion& companion) {
+bool furnish(Child& child) {
+  return place_scratch(child) && child.done("/tmp, HOME") &&      //
+         place_trees(child) && child.done("workspace, binds") &&  //
+         seal_root(child);
+}
+
+bool build_and_furnish(Child& child) { return build(child) && furnish(child); }
+
+bool close_up(Child& child) {
   int terminal = -1;
-  if (child.plan.ladder.namespaces) {
-    if (!place_scratch(child) || !child.done("/tmp, HOME")) return false;
-    if (!place_trees(child) || !child.done("workspace, binds")) return false;
-    if (!seal_root(child)) return false;
-    companion.detach_host();
-    if (!open_terminal(child, terminal)) return false;
-    if (!enter_network(child, companion) || !child.done("wait for the network")) return false;
-  }
+  if (child.plan.ladder.namespaces && !(open_terminal(child, terminal) && hand_out_network(child))) return false;
   return leave_keyring(child) &&                                    //
          keep_only_own_descriptors(child, terminal) &&              //
          limit_resources(child) && child.done("fds, rlimits") &&    //
@@ -168,10 +168,20 @@ bool finish(Child& child, Companion& companion) {
          enter_seccomp(child) && child.done("seccomp");
 }
 
+/// Names, network and mounts of its own; the mounts beside the network, unless that is there already.
+bool move_out(Child& child, Companion& companion) {
+  const bool beside = child.plan.network_namespace < 0;
+  if (!companion.start(child, beside ? build_and_furnish : nullptr)) return false;
+  if (!name_host(child) || !enter_network(child)) return false;
+  if (!(beside ? companion.join(child) : build_and_furnish(child))) return false;
+  companion.detach_host();
+  return child.done("mounts, network");
+}
+
 /// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
 bool isolate(Child& child) {
-  Companion companion;
-  return begin(child, companion) && finish(child, companion);
+  Companion companion(child.plan);
+  return become(child) && (!child.plan.ladder.namespaces || move_out(child, companion)) && close_up(child);
 }
 
 /// It may wait for long: what it holds of the launcher's descriptors would not close meanwhile.
@@ -188,6 +198,10 @@ bool hold_only(Child& child, const int* given) {
   return child.ok(raw::call(SYS_close_range, waiting_descriptors, ~0U, 0), "close_range");
 }
 
+[[noreturn]] void break_off() {
+  for (;;) raw::call(SYS_exit_group, 125);
+}
+
 [[noreturn]] void become_pid1(Child& child, ChildNotes& notes) {
   notes.isolated = true;
   const char* arguments[] = {"cordon-pid1", nullptr};
@@ -195,7 +209,7 @@ bool hold_only(Child& child, const int* given) {
   long result = raw::call(SYS_execveat, control_fd + 1, raw::address(""), raw::address(arguments),
                           raw::address(environment), AT_EMPTY_PATH);
   child.ok(result, "execute pid 1");
-  for (;;) raw::call(SYS_exit_group, 125);
+  break_off();
 }
 
 }  // namespace
@@ -205,21 +219,23 @@ void isolate_and_become_pid1(void* entry) {
   Child child(*given->blueprint, *given->notes);
   child.done("clone");
   if (isolate(child)) become_pid1(child, *given->notes);
-  for (;;) raw::call(SYS_exit_group, 125);
+  break_off();
 }
 
 void begin_and_wait(void* entry) {
   auto* given = static_cast<ChildEntry*>(entry);
   Child early(*given->blueprint, *given->notes);
-  Companion companion;
+  Companion companion(early.plan);
   char told = 0;
-  if (hold_only(early, given->moved) && begin(early, companion) &&
-      raw::call(SYS_read, waiting_go, raw::address(&told), 1) == 1) {
+  if (hold_only(early, given->moved) && become(early) && companion.start(early, nullptr) && name_host(early) &&
+      build(early) && raw::call(SYS_read, waiting_go, raw::address(&told), 1) == 1) {
     Child child(*given->blueprint, *given->notes);
     child.host = early.host;
-    if (finish(child, companion)) become_pid1(child, *given->notes);
+    if (!furnish(child) || !enter_network(child)) break_off();
+    companion.detach_host();
+    if (close_up(child)) become_pid1(child, *given->notes);
   }
-  for (;;) raw::call(SYS_exit_group, 125);
+  break_off();
 }
 
 bool build_shared_root(const Blueprint& blueprint, ChildNotes& notes) {

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "sandbox/native/child.h"
-#include "sandbox/native/companion.h"
 #include "sandbox/native/passed_fd.h"
 
 namespace cordon::sandbox::native {
@@ -29,12 +28,6 @@ bool raise_loopback(Child& child) {
   return child.ok(result, "bring loopback up");
 }
 
-/// To whoever leads connections to published ports into it.
-bool hand_out_namespace(Child& child, int descriptor) {
-  if (child.plan.open_ports.empty()) return true;
-  return child.ok(send_descriptor(child.plan.control, PassedFd::network, descriptor), "hand over the network");
-}
-
 bool open_proxy_socket(Child& child) {
   if (child.plan.proxy_port == 0) return true;
   constexpr int waiting_clients = 1024;
@@ -53,12 +46,20 @@ bool open_proxy_socket(Child& child) {
 
 }  // namespace
 
-bool enter_network(Child& child, const Companion& companion) {
+bool enter_network(Child& child) {
   const int prepared = child.plan.network_namespace;
-  const long network = prepared >= 0 ? prepared : companion.network();
-  const long entered = network < 0 ? network : raw::call(SYS_setns, network, CLONE_NEWNET);
-  if (!child.ok(entered, "network namespace") || !hand_out_namespace(child, static_cast<int>(network))) return false;
-  return raise_loopback(child) && open_proxy_socket(child);
+  const long entered =
+      prepared >= 0 ? raw::call(SYS_setns, prepared, CLONE_NEWNET) : raw::call(SYS_unshare, CLONE_NEWNET);
+  return child.ok(entered, "network namespace") && raise_loopback(child) && open_proxy_socket(child);
+}
+
+bool hand_out_network(Child& child) {
+  if (child.plan.open_ports.empty()) return true;
+  long network = raw::open(AT_FDCWD, "/proc/self/ns/net", O_RDONLY);
+  if (!child.ok(network, "open", "/proc/self/ns/net")) return false;
+  long sent = send_descriptor(child.plan.control, PassedFd::network, static_cast<int>(network));
+  raw::close(network);
+  return child.ok(sent, "hand over the network");
 }
 
 }  // namespace cordon::sandbox::native

@@ -4,10 +4,11 @@
 namespace cordon::sandbox::native {
 
 class Child;
-class Companion;
 
-/// Enters the prepared one, or the one that the companion makes; brings loopback up if that was asked for, and hands
-/// out the socket on which the network proxy listens, so that nothing of ours needs to be inside.
-bool enter_network(Child& child, const Companion& companion);
+/// Enters the prepared one or makes one; brings loopback up if that was asked for, and hands out the socket on which
+/// the network proxy listens, so that nothing of ours needs to be inside.
+bool enter_network(Child& child);
+/// Once there is a /proc: to whoever leads connections to published ports into it.
+bool hand_out_network(Child& child);
 
 }  // namespace cordon::sandbox::native
