@@ -17,6 +17,7 @@
 #include "app/verbs.h"
 #include "base/digest.h"
 #include "serve/mcp/conversation.h"
+#include "serve/mcp/own_tools.h"
 #include "sys/file.h"
 
 namespace cordon::app {
@@ -126,7 +127,8 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
   const std::stop_callback on_signal(signals.token(), [&] { closing.request_stop(); });
   LineOutlet lines(closing);
   const serve::mcp::Bounds bounds;
-  serve::mcp::Conversation conversation(premises, states, lines,
+  serve::mcp::OwnTools tools(premises, caller);
+  serve::mcp::Conversation conversation(tools, states, lines,
                                         {.caller = caller, .version = version, .bounds = bounds});
   read_lines(conversation, bounds.message_bytes, closing.get_token());
   conversation.end();

@@ -39,7 +39,13 @@ bool is_surface(const Settings& settings, const Caller& caller) {
                              [&](const Entry& entry) { return entry.value == caller.principal.agent; });
 }
 
-Result<Settings> Premises::settings() const { return TRY(config::load(options_.sources)).settings; }
+Result<std::shared_ptr<const Settings>> Premises::settings() const {
+  if (!options_.rules) {
+    return std::make_shared<const Settings>(TRY(config::load(options_.sources)).settings);
+  }
+  const auto rules = TRY(options_.rules->read(options_.sources));
+  return std::shared_ptr<const Settings>(rules, &rules->settings);
+}
 
 Result<Request> Premises::request(const Caller& caller, std::string text, const std::string& working_dir) const {
   Request request;
