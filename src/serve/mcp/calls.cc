@@ -79,8 +79,10 @@ void Conversation::run(const PendingCall& pending, const std::shared_ptr<Running
   const Answer answer = perform(pending);
   bool cancelled = false;
   {
+    // Before it is answered: the client may use its id again as soon as it hears.
     const std::lock_guard lock(mutex_);
     cancelled = running->cancelled;
+    running->over = true;
   }
   // Who cancelled wants no answer.
   if (const auto* refusal = std::get_if<Refusal>(&answer); refusal != nullptr && !cancelled) {
@@ -88,8 +90,6 @@ void Conversation::run(const PendingCall& pending, const std::shared_ptr<Running
   } else if (!cancelled) {
     reply(pending.id, pending.call.peer, std::get<Json>(answer));
   }
-  const std::lock_guard lock(mutex_);
-  running->over = true;
 }
 
 Conversation::Answer Conversation::perform(const PendingCall& pending) {
