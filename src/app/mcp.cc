@@ -128,8 +128,7 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
   LineOutlet lines(closing);
   const serve::mcp::Bounds bounds;
   serve::mcp::OwnTools tools(premises, caller);
-  serve::mcp::Conversation conversation(tools, states, lines,
-                                        {.caller = caller, .version = version, .bounds = bounds});
+  serve::mcp::Conversation conversation(tools, states, lines, {.caller = caller, .version = version, .bounds = bounds});
   read_lines(conversation, bounds.message_bytes, closing.get_token());
   conversation.end();
   return exit_code::done;

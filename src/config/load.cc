@@ -34,7 +34,8 @@ void note_places(const std::vector<Change>& changes, std::string_view workspace,
       seen.push_back({program, resolved(program)});
     }
     for (const Item& item : change.items) {
-      if (const auto* bind = std::get_if<BindSetting>(&item.value)) seen.push_back({bind->source, bind->resolved, true});
+      if (const auto* bind = std::get_if<BindSetting>(&item.value))
+        seen.push_back({bind->source, bind->resolved, true});
       const auto* rule = std::get_if<PathRule>(&item.value);
       if (rule == nullptr) continue;
       std::string real = resolved(rule->path);

@@ -17,8 +17,7 @@ namespace cordon::guard {
 
 class Rules {
  public:
-  Rules(Settings said, policy::Allowlist listed)
-      : settings(std::move(said)), allowlist(std::move(listed)) {}
+  Rules(Settings said, policy::Allowlist listed) : settings(std::move(said)), allowlist(std::move(listed)) {}
   const Settings settings;
   const policy::Allowlist allowlist;
 

@@ -58,9 +58,7 @@ TEST_F(RuleBookTest, AChangeOfAnyFileCountsAtOnce) {
   EXPECT_NE(level(), SecurityLevel::full);
   changes("the workspace's settings appear", [&] { room_.write(".cordon/config.json5", "{policy: {level: 'deny'}}"); });
   EXPECT_EQ(level(), SecurityLevel::deny);
-  changes("the allowlist", [&] {
-    ASSERT_TRUE(policy::AllowlistStore(room_.state()).add({.pattern = "cargo build"}));
-  });
+  changes("the allowlist", [&] { ASSERT_TRUE(policy::AllowlistStore(room_.state()).add({.pattern = "cargo build"})); });
   EXPECT_EQ(read()->allowlist.entries().size(), 1U);
   changes("the presets", [&] { room_.write_at(room_.state() + "/presets.json", R"({"version":1,"presets":{}})"); });
 }
@@ -96,7 +94,8 @@ TEST_F(RuleBookTest, APlaceThatTheSettingsOpenIsLookedAtEveryTime) {
   fs::create_directories(room_.path("tools"));
   fs::create_directories(room_.home() + "/.ssh");
   fs::create_directory_symlink(room_.path("tools"), room_.path("link"));
-  room_.write_user_file("{agents: {defaults: {sandbox: {docker: {binds: ['" + room_.path("link") + ":/opt/tools:ro']}}}}}");
+  room_.write_user_file("{agents: {defaults: {sandbox: {docker: {binds: ['" + room_.path("link") +
+                        ":/opt/tools:ro']}}}}}");
   let_settle();
   EXPECT_TRUE(keeps());
   EXPECT_EQ(read()->settings.defaults.sandbox.binds.at(0).resolved, room_.path("tools"));

@@ -65,9 +65,7 @@ TEST_F(FileMarkTest, ThereIsNoneOfAFileThatWasTouchedJustNow) {
   EXPECT_FALSE(mark_of(path("a"), Links::follow, SystemClock().now() - std::chrono::hours(1)));
 }
 
-TEST_F(FileMarkTest, ThereIsNoneOfWhatMayNotBeLookedAt) {
-  EXPECT_FALSE(mark(std::string(5000, 'x').c_str()));
-}
+TEST_F(FileMarkTest, ThereIsNoneOfWhatMayNotBeLookedAt) { EXPECT_FALSE(mark(std::string(5000, 'x').c_str())); }
 
 }  // namespace
 }  // namespace cordon::sys

@@ -52,8 +52,7 @@ Result<std::unique_ptr<Api>> Api::open(ApiOptions options, Service& service, con
       return std::make_unique<mcp::OwnTools>(premises, caller);
     };
   }
-  api->mcp_ =
-      std::make_unique<McpPosts>(api->states_, *api->events_, api->options_.version, std::move(make_tools));
+  api->mcp_ = std::make_unique<McpPosts>(api->states_, *api->events_, api->options_.version, std::move(make_tools));
   return api;
 }
 

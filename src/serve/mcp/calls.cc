@@ -112,8 +112,7 @@ Conversation::Answer Conversation::perform(const PendingCall& pending) {
     if (const std::string needed = lacking(call.peer, questions); !needed.empty()) {
       const std::string sentence = fmt::format("this takes a client with the capability '{}'", needed);
       if (!call.peer.modern) return tool_trouble(sentence);
-      return Refusal{
-          code::missing_capability, sentence, {{"requiredCapabilities", {{needed, Json::object()}}}}};
+      return Refusal{code::missing_capability, sentence, {{"requiredCapabilities", {{needed, Json::object()}}}}};
     }
     if (call.peer.modern) return input_required(**round, digest);
     if (call.stop.stop_requested()) return tool_trouble("the call was given up before it was answered");
@@ -129,9 +128,8 @@ Conversation::Answer Conversation::input_required(const Round& round, const Dige
   for (const Question& question : round.questions) {
     requests[question.key] = {{"method", question.method}, {"params", question.params}};
   }
-  return Json{{"resultType", "input_required"},
-              {"inputRequests", std::move(requests)},
-              {"requestState", *std::move(state)}};
+  return Json{
+      {"resultType", "input_required"}, {"inputRequests", std::move(requests)}, {"requestState", *std::move(state)}};
 }
 
 Json Conversation::ask_client(const std::vector<Question>& questions, const std::stop_token& stop) {

@@ -165,7 +165,8 @@ class AskingTools : public Toolset {
     if (call.name != "greet") return std::nullopt;
     const std::lock_guard lock(mutex);
     rounds.push_back(call);
-    if (!call.state.is_null() && call.replies.contains("name")) return Round{.result = {{"said", call.replies["name"]}}};
+    if (!call.state.is_null() && call.replies.contains("name"))
+      return Round{.result = {{"said", call.replies["name"]}}};
     return Round{.questions = {{.key = "name", .method = "elicitation/create", .params = {{"message", "Who?"}}},
                                {.key = "word", .method = "sampling/createMessage", .params = {{"maxTokens", 1}}}},
                  .state = {{"asked", rounds.size()}},
