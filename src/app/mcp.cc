@@ -119,6 +119,7 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
     return alarm_for(sources, std::move(secrets));
   };
   place.make_preview = preview_maker(place.sources.state_dir);
+  place.rules = std::make_shared<guard::RuleBook>(clock);
   const serve::Premises premises(std::move(place), clock);
   serve::mcp::RequestStates states(TRY(random_bytes(32)), clock);
 

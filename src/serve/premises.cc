@@ -78,6 +78,7 @@ Result<guard::Guard> Premises::open(const Request& request) const {
   options.secrets = guard::secrets_in(request.environment);
   if (options_.alarm) options.alarm = options_.alarm(options.sources, options.secrets);
   options.sandbox = options_.sandbox;
+  options.kept.rules = options_.rules;
   return guard::Guard::open(std::move(options), *clock_);
 }
 

@@ -43,7 +43,7 @@ struct PremisesOptions {
   std::shared_ptr<sandbox::Sandbox> sandbox;  // for tests
   /// Opens guards in place of this, where a server keeps log and sandboxes between calls.
   std::function<Result<guard::Guard>(const Request&)> open_guard;
-  std::shared_ptr<guard::RuleBook> rules = {};  // of such a server
+  std::shared_ptr<guard::RuleBook> rules = {};  // of who answers many calls; without it files are read every time
 };
 
 class Premises {

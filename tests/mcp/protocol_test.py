@@ -2,6 +2,7 @@
 import json
 import os
 import sys
+import time
 import unittest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "../guard")]
@@ -112,6 +113,21 @@ class Bounds(McpCase):
         self.assertEqual(client.next()["error"]["code"], -32600)
         self.write("go", "")
         self.assertIn("result", client.finish(held))
+
+    def test_a_change_of_the_settings_counts_from_the_next_call_on(self):
+        path = os.path.join(self.home, ".config/cordon/config.json5")
+        client = self.connect()
+
+        def action():
+            return client.call("sandbox_check", {"command": "ls"})["structuredContent"]["suggested_action"]
+
+        for level, expected in (("ask", "execute"), ("deny", "block"), ("ask", "execute")):
+            self.settings(f"{{policy: {{level: '{level}'}}}}")
+            self.assertEqual(action(), expected)
+            # Then it is old enough to be kept.
+            while time.time() - os.stat(path).st_ctime < 2.1:
+                time.sleep(0.05)
+            self.assertEqual([action(), action()], [expected, expected])
 
     def test_bytes_of_a_command_that_are_no_text_do_not_break_the_stream(self):
         client = self.connect()
