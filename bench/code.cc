@@ -1,10 +1,6 @@
 // What a snippet costs, beside the bare interpreters and bubblewrap, all interleaved in one run. bench/code.sh sets the
 // stage: an unprivileged user in delegated control groups.
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/programs.h"
 #include "bench/table.h"
 #include "code/engine_session.h"
 #include "code/runtime.h"
@@ -23,27 +20,11 @@
 #include "serve/socket/frame.h"
 #include "tests/support/unrecorded_clearance.h"
 
-extern char** environ;
-
 namespace cordon {
 namespace {
 
 using namespace code;
 using sandbox::native::NativeSandbox;
-
-bool spawn_and_wait(std::vector<const char*> arguments) {
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  pid_t pid = 0;
-  const int error =
-      ::posix_spawnp(&pid, arguments[0], &actions, nullptr, const_cast<char**>(arguments.data()), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  return error == 0 && ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 struct Series {
   std::string name;
@@ -94,59 +75,24 @@ class Bench {
   std::unique_ptr<NativeSandbox> warm_;
 };
 
-/// A daemon of its own, asked as an SDK asks it: judged, recorded twice on disk, and run.
-class Daemon {
- public:
-  /// Beside this program; nothing when it cannot be started.
-  static std::unique_ptr<Daemon> start(const std::string& cordon) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return nullptr;
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    const char* words[] = {cordon.c_str(), "serve", nullptr};
-    pid_t pid = 0;
-    const int error = ::posix_spawn(&pid, words[0], &actions, nullptr, const_cast<char**>(words), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    std::string line;
-    char byte = 0;
-    while (error == 0 && ::read(ends[0], &byte, 1) == 1 && byte != '\n') line += byte;
-    ::close(ends[0]);
-    const std::size_t path = line.rfind(' ');
-    if (error != 0 || path == std::string::npos) return nullptr;
-    return std::unique_ptr<Daemon>(new Daemon(pid, line.substr(path + 1)));
+/// As an SDK asks: judged, recorded twice on disk, and run.
+bool ask_to_run(const bench::Daemon& daemon, const char* language, const char* code, const char* expected) {
+  const auto address = serve::socket::address_at(daemon.path());
+  const sys::Fd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!address || ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
+    return false;
   }
-  ~Daemon() {
-    ::kill(pid_, SIGTERM);
-    ::waitpid(pid_, nullptr, 0);
+  const Json question = {{"protocol", serve::socket::protocol},
+                         {"verb", "run"},
+                         {"cwd", "/"},
+                         {"snippet", {{"language", language}, {"code", code}}}};
+  if (!serve::socket::send_frame(connection, question, {})) return false;
+  for (;;) {
+    const auto frame = serve::socket::receive_frame(connection, serve::socket::largest_frame);
+    if (!frame || !*frame || (*frame)->body["type"] == "error" || (*frame)->body["type"] == "decline") return false;
+    if ((*frame)->body["type"] == "answer") return (*frame)->body["object"]["output"] == expected;
   }
-  Daemon(const Daemon&) = delete;
-  Daemon& operator=(const Daemon&) = delete;
-
-  bool run(const char* language, const char* code, const char* expected) const {
-    const auto address = serve::socket::address_at(path_);
-    const sys::Fd connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!address || ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
-      return false;
-    }
-    const Json question = {{"protocol", serve::socket::protocol},
-                           {"verb", "run"},
-                           {"cwd", "/"},
-                           {"snippet", {{"language", language}, {"code", code}}}};
-    if (!serve::socket::send_frame(connection, question, {})) return false;
-    for (;;) {
-      const auto frame = serve::socket::receive_frame(connection, serve::socket::largest_frame);
-      if (!frame || !*frame || (*frame)->body["type"] == "error" || (*frame)->body["type"] == "decline") return false;
-      if ((*frame)->body["type"] == "answer") return (*frame)->body["object"]["output"] == expected;
-    }
-  }
-
- private:
-  Daemon(pid_t pid, std::string path) : pid_(pid), path_(std::move(path)) {}
-  pid_t pid_;
-  std::string path_;
-};
+}
 
 int run(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
@@ -163,24 +109,23 @@ int run(int argc, char** argv) {
   std::vector<Series> all = {
       {"python3 -c 'print(1)'",
        [] {
-         return spawn_and_wait({"/usr/bin/python3", "-c", "print(1)"});
+         return bench::spawn_and_wait({"/usr/bin/python3", "-c", "print(1)"});
        }},
       {"node -e 'console.log(42)'",
        [] {
-         return spawn_and_wait({"node", "-e", "console.log(40+2)"});
+         return bench::spawn_and_wait({"node", "-e", "console.log(40+2)"});
        }},
       {"node vm",
        [&] {
-         return spawn_and_wait({"node", "-e", node_vm});
+         return bench::spawn_and_wait({"node", "-e", node_vm});
        }},
       {"bash -c 'echo 1'",
        [] {
-         return spawn_and_wait({"bash", "-c", "echo 1"});
+         return bench::spawn_and_wait({"bash", "-c", "echo 1"});
        }},
       {"bwrap + python3",
        [] {
-         return spawn_and_wait({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
-                                "--tmpfs", "/tmp", "/usr/bin/python3", "-c", "print(1)"});
+         return bench::bubblewrap({"/usr/bin/python3", "-c", "print(1)"});
        }},
       {"JavaScript, cold", [&] { return bench.cold("js", "40+2", "42"); }},
       {"TypeScript, cold", [&] { return bench.cold("ts", "const n: number = 42; n", "42"); }},
@@ -192,18 +137,15 @@ int run(int argc, char** argv) {
     all.push_back({"Python, warm", [&] { return bench.warm("python", "print(1)", "1"); }});
     all.push_back({"Bash, warm", [&] { return bench.warm("bash", "echo 1", "1"); }});
   }
-  char self[4096] = {};
-  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
-  const std::string here(self, length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string cordon = here.substr(0, here.rfind('/')) + "/cordon";
-  const std::unique_ptr<Daemon> daemon = Daemon::start(cordon);
+  const std::string cordon = bench::beside_this_program("cordon");
+  const std::unique_ptr<bench::Daemon> daemon = bench::Daemon::start(cordon);
   if (daemon) {
-    all.push_back({"JavaScript, daemon", [&] { return daemon->run("js", "40+2", "42"); }, true});
-    all.push_back({"Python, daemon", [&] { return daemon->run("python", "print(1)", "1"); }, true});
-    all.push_back({"Bash, daemon", [&] { return daemon->run("bash", "echo 1", "1"); }, true});
+    all.push_back({"JavaScript, daemon", [&] { return ask_to_run(*daemon, "js", "40+2", "42"); }, true});
+    all.push_back({"Python, daemon", [&] { return ask_to_run(*daemon, "python", "print(1)", "1"); }, true});
+    all.push_back({"Bash, daemon", [&] { return ask_to_run(*daemon, "bash", "echo 1", "1"); }, true});
     all.push_back({"cordon run (JavaScript), by the daemon",
                    [&] {
-                     return spawn_and_wait({cordon.c_str(), "run", "-l", "js", "-c", "40+2"});
+                     return bench::spawn_and_wait({cordon.c_str(), "run", "-l", "js", "-c", "40+2"});
                    },
                    true});
   } else {
@@ -211,7 +153,7 @@ int run(int argc, char** argv) {
   }
   all.push_back(
       {"cordon run (JavaScript), alone", [&] {
-         return spawn_and_wait({"env", "CORDON_NO_DAEMON=1", cordon.c_str(), "run", "-l", "js", "-c", "40+2"});
+         return bench::spawn_and_wait({"env", "CORDON_NO_DAEMON=1", cordon.c_str(), "run", "-l", "js", "-c", "40+2"});
        }});
   for (int round = -2; round < rounds; ++round) {
     for (Series& series : all) {

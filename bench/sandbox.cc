@@ -1,8 +1,5 @@
 // What a sandbox costs, beside bubblewrap and a bare fork and exec, all interleaved in one run. bench/sandbox.sh sets
 // the stage: an unprivileged user in delegated control groups.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,14 +16,13 @@
 #include <vector>
 
 #include "base/json.h"
+#include "bench/programs.h"
 #include "sandbox/native/draft.h"
 #include "sandbox/native/launcher.h"
 #include "sandbox/native/level.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/pid1_image.h"
 #include "tests/support/unrecorded_clearance.h"
-
-extern char** environ;
 
 namespace cordon {
 namespace {
@@ -51,19 +47,6 @@ struct Series {
     return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
   }
 };
-
-bool spawn_and_wait(std::vector<const char*> arguments) {
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  pid_t pid = 0;
-  int error = ::posix_spawnp(&pid, arguments[0], &actions, nullptr, const_cast<char**>(arguments.data()), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  return error == 0 && ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 Profile true_profile() {
   Profile profile;
@@ -172,12 +155,8 @@ int run(int argc, char** argv) {
   const bool warm =
       (*from_zygote)->warm_up(profile, {32, 0}).has_value() && (*from_slot)->warm_up(profile, {8, 4}).has_value();
   std::vector<Series> all = {
-      {"bare posix_spawn /bin/true", [] { return spawn_and_wait({"/bin/true"}); }},
-      {"bwrap --unshare-all …",
-       [] {
-         return spawn_and_wait({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
-                                "--tmpfs", "/tmp", "/bin/true"});
-       }},
+      {"bare posix_spawn /bin/true", [] { return bench::spawn_and_wait({"/bin/true"}); }},
+      {"bwrap --unshare-all …", [] { return bench::bubblewrap({"/bin/true"}); }},
       {"cordon cold", [&] { return run_once(**box, profile); }},
   };
   if (warm) {

@@ -22,8 +22,8 @@ check_pie_supported()
 find_program(CCACHE ccache)
 if(CCACHE)
   # The sloppiness is what ccache's manual asks for where there are precompiled headers; ours hold only headers of
-  # installed packages.
-  set(launcher ${CMAKE_COMMAND} -E env
+  # installed packages. What one checkout compiled, another one need not.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})

@@ -112,9 +112,9 @@ CodeExecution Guard::run_code(Request request, const Asking& asking, const CodeS
     return answer;
   }
   bool done = false;
-  state_->run(plan, execution, [&](sandbox::Sandbox& place, Clearance clearance, Contacts&, std::string& output) {
+  state_->run(plan, execution, [&](const Place& place, Clearance clearance, Contacts&, std::string& output) {
     done = true;
-    answer.result = state_->run_snippet(plan, code, std::move(clearance), {place, streams.sink, stop});
+    answer.result = state_->run_snippet(plan, code, std::move(clearance), {place.sandbox, streams.sink, stop});
     output = answer.result.output;
     if (!answer.result.errors.empty()) output += (output.empty() ? "" : "\n") + answer.result.errors;
     return report_of(answer.result);

@@ -10,10 +10,15 @@
 
 namespace cordon::guard {
 
+/// Where something is to be done, and what was built of it while the record was written.
+struct Place {
+  sandbox::Sandbox& sandbox;
+  std::unique_ptr<sandbox::Preparation> prepared;
+};
+
 /// What is done with a clearance, in the place where it is to be done. Whom it reaches for goes to `contacts`, `output`
 /// into the record.
-using Deed =
-    std::function<RunReport(sandbox::Sandbox& place, Clearance clearance, Contacts& contacts, std::string& output)>;
+using Deed = std::function<RunReport(Place place, Clearance clearance, Contacts& contacts, std::string& output)>;
 
 struct Guard::State {
   State(GuardOptions given, const Clock& time)

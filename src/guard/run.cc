@@ -153,11 +153,10 @@ void Guard::State::refuse(const Request& request, Execution& execution, Refused 
 }
 
 Deed Guard::State::plain_deed(sandbox::Io& io, std::stop_token stop) {
-  return [&io, stop = std::move(stop)](sandbox::Sandbox& place, Clearance clearance, Contacts& contacts,
-                                       std::string& output) {
+  return [&io, stop = std::move(stop)](Place place, Clearance clearance, Contacts& contacts, std::string& output) {
     RecordingIo recording(io, contacts);
     recording.started();
-    RunReport report = place.run(std::move(clearance), recording, stop);
+    RunReport report = place.sandbox.run_prepared(std::move(place.prepared), std::move(clearance), recording, stop);
     output = recording.take();
     return report;
   };
@@ -185,11 +184,14 @@ void Guard::State::suspect(const Request& request, const Execution& execution) c
 
 void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, const Deed& deed, RunKind kind) {
   const Request& request = plan.request;
-  auto place = sandbox(plan.where, plan.profile.backend);
-  if (!place) {
-    execution.report.outcome = Broken{place.error()};
+  auto chosen = sandbox(plan.where, plan.profile.backend);
+  if (!chosen) {
+    execution.report.outcome = Broken{chosen.error()};
     return;
   }
+  Place place{**chosen, nullptr};
+  // Snippets have places of their own ready.
+  if (!request.snippet) place.prepared = place.sandbox.prepare(plan.profile);
   AuditRecord line = record(RecordKind::intent, request, execution.judgement);
   line.plan = plan.digest();
   line.approval = execution.approval;
@@ -218,7 +220,7 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
   }
   Contacts contacts(execution.unrecorded ? nullptr : *book, line, options.sources, plan::granted_rules(plan.grants));
   std::string output;
-  execution.report = deed(**place, *std::move(clearance), contacts, output);
+  execution.report = deed(std::move(place), *std::move(clearance), contacts, output);
   if (!contacts.trouble().empty()) {
     execution.alerts.push_back("not every connection could be recorded: " + contacts.trouble());
     alarm(Alert::Kind::audit_trouble, request, contacts.trouble());

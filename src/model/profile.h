@@ -36,6 +36,7 @@ struct Program {
   /// It writes one byte when it is up, and does nothing before its first input: where sandboxes are kept ready, it may
   /// be started ahead in one.
   bool waits_for_input = false;
+  bool operator==(const Program&) const = default;
 };
 
 enum class WorkspaceAccess { none, ro, rw, overlay };
@@ -53,12 +54,14 @@ struct Workspace {
   std::vector<std::string> protected_paths;
   /// Not readable either (credential files); relative to `path`.
   std::vector<std::string> hidden_paths;
+  bool operator==(const Workspace&) const = default;
 };
 
 struct Bind {
   std::string source;  // absolute, resolved
   std::string target;  // absolute inside the sandbox
   enum class Access { ro, rw } access = Access::ro;
+  bool operator==(const Bind&) const = default;
 };
 
 /// 0 means: no limit of this kind.
@@ -77,6 +80,7 @@ struct Limits {
   std::uint64_t connections = 1024;                 // through the network proxy at once; more wait
   std::uint64_t network_bytes = 16ULL << 30;        // through the network proxy, both directions together
   std::uint64_t connection_ms = 12ULL * 3'600'000;  // how long one connection through it may last
+  bool operator==(const Limits&) const = default;
 };
 
 enum class Network {
@@ -90,6 +94,7 @@ const char* name_of(Network network);
 struct KeptTimes {
   std::uint64_t idle_ms = 15ULL * 60'000;
   std::uint64_t age_ms = 6ULL * 3'600'000;
+  bool operator==(const KeptTimes&) const = default;
 };
 
 /// The files that steps of one piece of work share. Without a directory they live in memory and go with the run.
@@ -102,6 +107,7 @@ struct SessionDirectory {
   std::string git_email;
   /// Its files are seen as they are, and what a run does to them goes with the run.
   bool throwaway = false;
+  bool operator==(const SessionDirectory&) const = default;
 };
 
 enum class Input {
@@ -134,6 +140,7 @@ struct Profile {
   std::string image;               // docker: the id of the image that is the root, and so all that is in it
   std::string image_user;          // docker: "UID" or "UID:GID"; empty: chosen so that the workspace can be used
   KeptTimes kept;                  // docker
+  bool operator==(const Profile&) const = default;
 };
 
 }  // namespace cordon

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -66,11 +67,24 @@ class CapturedIo : public Io {
   std::string input_;
 };
 
+/// A place for one run that is being built. Unused, it goes and leaves nothing.
+class Preparation {
+ public:
+  virtual ~Preparation() = default;
+};
+
 class Sandbox {
  public:
   virtual ~Sandbox() = default;
   /// Clearance by value: running spends it. Stopping ends the whole tree and is reported as Killed, reason `signal`.
   virtual RunReport run(Clearance clearance, Io& io, std::stop_token stop) = 0;
+
+  /// Begins to build the place for such a run while its record is written; nothing where that gains nothing. No program
+  /// is started in it without a clearance for the same profile, by the thread that began it.
+  virtual std::unique_ptr<Preparation> prepare(const Profile&) { return nullptr; }
+  virtual RunReport run_prepared(std::unique_ptr<Preparation>, Clearance clearance, Io& io, std::stop_token stop) {
+    return run(std::move(clearance), io, std::move(stop));
+  }
 };
 
 }  // namespace cordon::sandbox

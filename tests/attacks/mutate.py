@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Removes one protection after another from the sandbox's source and shows that an attack then gets through.
 
-  mutate.py --bin DIR [--only NAME]… [--list]
+  mutate.py --bin DIR [--only NAME]… [--list | --fit]
 
 Each mutation is a change of one place in src/, made in a scratch copy that is built on its own; the attacks that must
 notice it are then run against that build. A mutation that no attack notices, or whose place is no longer in the
@@ -54,13 +54,12 @@ MUTATIONS = [
     Mutation("no IPC namespace", f"{NATIVE}/launcher.cc", "CLONE_NEWIPC | ", "", ["namespace_ipc", "shared_memory"]),
     Mutation("no UTS namespace", f"{NATIVE}/launcher.cc", "CLONE_NEWUTS | ", "", ["namespace_uts"]),
     Mutation("no cgroup namespace", f"{NATIVE}/launcher.cc", " | CLONE_NEWCGROUP", "", ["namespace_cgroup"]),
-    Mutation("no network namespace", f"{NATIVE}/network.cc", "entered = result_ < 0 ? result_ : raw::call(SYS_setns, result_, CLONE_NEWNET);", "entered = 0;",
+    Mutation("no network namespace", f"{NATIVE}/network.cc", "entered = network < 0 ? network : raw::call(SYS_setns, network, CLONE_NEWNET);", "entered = 0;",
              ["namespace_net", "tcp_loopback", "abstract_socket"], without=["landlock", "seccomp"]),
     Mutation("no pid namespace", f"{NATIVE}/launcher.cc", "CLONE_NEWPID | ", "", ["namespace_pid", "signal_host"]),
     Mutation("no new session keyring", f"{NATIVE}/isolate.cc", "return leave_keyring(child) &&", "return true &&",
              ["launcher_key"], without=["seccomp"]),
-    Mutation("host name kept", f"{NATIVE}/isolate.cc", "if (!name_host(child) || !make_files(child)",
-             "if (!make_files(child)", ["host_name"]),
+    Mutation("host name kept", f"{NATIVE}/isolate.cc", "return name_host(child) &&", "return true &&", ["host_name"]),
     Mutation("descriptors kept", f"{NATIVE}/isolate.cc", "raw::call(SYS_close_range, 5, ~0U, 0)", "0",
              ["inherited_descriptor"]),
     Mutation("no seccomp filter", f"{NATIVE}/isolate.cc", "if (plan.weakened.seccomp()) return true;", "return true;",
@@ -83,7 +82,7 @@ MUTATIONS = [
              ["last_pid", "ipc_limits"], without=["landlock"]),
     Mutation("/proc not covered", f"{NATIVE}/proc.cc", "if (child.plan.weakened.masks()) return true;", "return true;",
              ["kernel_config", "boot_id"]),
-    Mutation("old root kept", f"{NATIVE}/root_tree.cc", 'raw::umount("/.host", MNT_DETACH)', "0",
+    Mutation("old root kept", f"{NATIVE}/companion.cc", 'raw::umount("/.host", MNT_DETACH)', "0",
              ["old_root_attached", "host_mount_listed"]),
     Mutation("mounts keep their peers", f"{NATIVE}/root_tree.cc", "MS_REC | MS_PRIVATE", "MS_REC | MS_SLAVE",
              ["mounts_propagate"]),
@@ -108,9 +107,9 @@ MUTATIONS = [
     Mutation("nobody ends the others without a pid namespace", f"{NATIVE}/pid1/pid1.cpp",
              "if ((task.orders.flags & order_subreaper) && !task.scoped) return end_descendants(tally);",
              "if (task.orders.flags & order_subreaper) return;", ["daemon_survives", "signals_ignored"], level="L4"),
-    Mutation("Landlock: scopes not held", f"{NATIVE}/landlock_domain.cc", "offered.network, offered.scopes}",
-             "offered.network, 0}", ["abstract_socket", "signal_host"], without=["namespaces", "seccomp"]),
-    Mutation("Landlock: TCP not held", f"{NATIVE}/landlock_domain.cc", "plan.loopback ? 0 : offered.network", "0",
+    Mutation("Landlock: scopes not held", f"{NATIVE}/landlock_domain.cc", "network, offered.scopes}", "network, 0}",
+             ["abstract_socket", "signal_host"], without=["namespaces", "seccomp"]),
+    Mutation("Landlock: TCP not held", f"{NATIVE}/landlock_domain.cc", ": offered.network;", ": 0;",
              ["tcp_loopback"], without=["namespaces", "seccomp"]),
 ]
 
@@ -120,6 +119,7 @@ def parse_arguments():
     parser.add_argument("--bin", default=os.environ.get("CORDON_BIN", "build/release/bin"))
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--fit", action="store_true", help="only look whether each has its place in the source")
     return parser.parse_args()
 
 
@@ -179,6 +179,8 @@ def main():
     if arguments.list:
         print("\n".join(m.name for m in chosen))
         return 0
+    if arguments.fit:
+        return 1 if [m for m in chosen if not fits(m, SOURCE)] else 0
     if os.geteuid() != 0:
         print("skipped: the attacks run in a cage that needs root")
         return 77
@@ -198,14 +200,21 @@ def main():
     return 1 if survived else 0
 
 
+def fits(mutation, tree):
+    with open(f"{tree}/{mutation.path}") as file:
+        places = file.read().count(mutation.old)
+    if places != 1:
+        print(f"FAILED {mutation.name}: {places} places in {mutation.path} fit; one must", flush=True)
+    return places == 1
+
+
 def try_mutation(arguments, target, mutation):
     begun = time.monotonic()
+    if not fits(mutation, target):
+        return False
     path = f"{target}/{mutation.path}"
     with open(path) as file:
         original = file.read()
-    if original.count(mutation.old) != 1:
-        print(f"FAILED {mutation.name}: {original.count(mutation.old)} places in {mutation.path} fit; one must", flush=True)
-        return False
     try:
         with open(path, "w") as file:
             file.write(WHAT_MAY_BE_LEFT_OVER + original.replace(mutation.old, mutation.new))

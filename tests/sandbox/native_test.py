@@ -128,6 +128,15 @@ class Isolation(Case):
                 self.assertEqual(result["isolation"]["level"], level)
 
 
+    def test_the_hosts_files_are_gone_before_any_path_is_looked_up(self):
+        # They go while the sandbox is still being closed: whoever is early must not find them.
+        for start in ([], ["--warm", "1"]):
+            self.assertEqual(self.good(self.run_tool(*start, "--cwd", "/.host", shell="pwd; ls -A")), "/.host\n")
+            for options, program in ((["--cwd", "/.host/etc"], "/bin/pwd"), ([], "/.host/bin/true")):
+                result = self.run_tool(*start, *options, argv=[program])
+                self.assertEqual(result["outcome"], "broken", json.dumps(result, indent=1))
+
+
 class Workspace(Case):
     def test_none_shows_no_host_directory(self):
         self.assertEqual(self.good(self.run_tool(shell=f"pwd; ls -d {self.work} 2>/dev/null; true")), "/home/sandboxuser\n")
@@ -561,6 +570,32 @@ class Warm(Case):
         self.assertEqual(running.wait(timeout=20), 0)
 
 
+class Prepared(Case):
+    """A place that is built while the record of its run is still being written."""
+    STARTS = ([], ["--warm", "1"])
+    WRITES = "echo here > witness"
+
+    def test_runs_what_it_was_made_for(self):
+        for start in self.STARTS:
+            self.good(self.rw(*start, "--protect", "SANDBOX.md", "--prepared", "for-it", shell=self.WRITES))
+            self.assertEqual(os.listdir(self.work), ["witness"])
+            os.unlink(self.work + "/witness")
+
+    def test_runs_nothing_by_itself_and_leaves_nothing(self):
+        for start in self.STARTS:
+            result = self.rw(*start, "--protect", "SANDBOX.md", "--prepared", "in-vain", shell=self.WRITES)
+            self.assertEqual((result["outcome"], result["error"]), ("broken", "prepared in vain"))
+            self.assertEqual(os.listdir(self.work), [])
+
+    def test_is_not_used_for_another_run(self):
+        for start in self.STARTS:
+            result = self.run_tool(*start, "--workspace", self.work, "--access", "ro", "--state", self.state, "--protect", "SANDBOX.md",
+                                   "--prepared", "for-another", shell=self.WRITES)
+            self.assertEqual(result["outcome"], "exited", json.dumps(result, indent=1))
+            self.assertNotEqual(result["exit_code"], 0)
+            self.assertEqual(os.listdir(self.work), [])
+
+
 class VersionTwo(Case):
     """Inside user-mode Linux (uml_test.py): control groups of version 2 and no Landlock."""
 
@@ -778,11 +813,10 @@ def run_as_root():
         pid = os.fork()
         if pid == 0:
             delegate(uid, name)
-            os.setgroups([])
-            os.setgid(gid)
-            os.setuid(uid)
             environment = {**os.environ, "CORDON_AS_USER": "1", "CORDON_TEST_DIR": place, "CORDON_BIN": binaries, "HOME": place}
-            os.execve("/usr/bin/python3", ["python3", __file__, *sys.argv[1:]], environment)
+            # Mounts of tests that run beside this one are not to be counted as its own.
+            os.execvpe("unshare", ["unshare", "--mount", "--propagation", "private", "setpriv", "--reuid", str(uid), "--regid", str(gid),
+                                   "--clear-groups", "/usr/bin/python3", __file__, *sys.argv[1:]], environment)
         _, status = os.waitpid(pid, 0)
         print(f"== as uid {uid}: {'passed' if status == 0 else 'FAILED'}", flush=True)
         failed = failed or status != 0

@@ -37,6 +37,7 @@ const char* usage_text =
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--reach RULE]… [--publish PORT]… "
     "[--stdin TEXT | --stdin-inherit]\n"
     "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] "
+    "[--prepared for-it|for-another|in-vain] "
     "(--shell TEXT | -- "
     "PROGRAM "
     "ARG…)\n"
@@ -59,7 +60,8 @@ struct Arguments {
   bool stdin_inherit = false;
   bool raw = false;
   int repeat = 1;
-  int warm = 0;  // 1: from a zygote; more: that many slots and one
+  std::string prepared;  // a place is prepared: for this run, for one that may write, or for none
+  int warm = 0;          // 1: from a zygote; more: that many slots and one
 };
 
 void weaken(sandbox::Weakened& weakened, const std::string& layer) {
@@ -179,6 +181,7 @@ Arguments parse(int argc, char** argv) {
        }},
       {"--without", [&](auto& v) { weaken(arguments.options.weakened, v); }},
       {"--expect", [&](auto& v) { profile.program.expected = identity_of(v); }},
+      {"--prepared", [&](auto& v) { arguments.prepared = v; }},
       {"--warm", [&](auto& v) { arguments.warm = std::atoi(v.c_str()); }},
       {"--repeat", [&](auto& v) { arguments.repeat = std::atoi(v.c_str()); }},
       {"--shell", [&](auto& v) { profile.program.shell_text = v; }},
@@ -309,6 +312,17 @@ Result<std::unique_ptr<sandbox::Sandbox>> open_backend(const Arguments& argument
   return native;
 }
 
+RunReport run_once(sandbox::Sandbox& sandbox, const Arguments& arguments, RunIo& io) {
+  Clearance clearance = testing::UnrecordedClearance::make(arguments.profile);
+  if (arguments.prepared.empty()) return sandbox.run(std::move(clearance), io, {});
+  Profile expected = arguments.profile;
+  if (arguments.prepared == "for-another") expected.workspace.access = WorkspaceAccess::rw;
+  auto place = sandbox.prepare(expected);
+  if (!place) return {.outcome = Broken{{Fault::internal, "nothing was prepared"}}};
+  if (arguments.prepared == "in-vain") return {.outcome = Broken{{Fault::internal, "prepared in vain"}}};
+  return sandbox.run_prepared(std::move(place), std::move(clearance), io, {});
+}
+
 int run(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "--doctor") return print_checks();
   Arguments arguments = parse(argc, argv);
@@ -320,7 +334,7 @@ int run(int argc, char** argv) {
   int status = 0;
   for (int i = 0; i < arguments.repeat; ++i) {
     RunIo io(arguments);
-    RunReport report = (*opened)->run(testing::UnrecordedClearance::make(arguments.profile), io, {});
+    RunReport report = run_once(**opened, arguments, io);
     std::string text = to_json(report, io).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     status = exit_status(report.outcome);
     [[maybe_unused]] ssize_t written = ::write(arguments.raw ? 3 : 1, text.data(), text.size());

@@ -50,7 +50,7 @@ class Cgroups {
   virtual ~Cgroups() = default;
   virtual Result<std::unique_ptr<Cgroup>> create(const Limits& limits) = 0;
   /// For one that is born before it is known what it may use.
-  virtual Result<std::unique_ptr<Cgroup>> create_unlimited() { return fail(Fault::internal, "by its doors"); }
+  virtual Result<std::unique_ptr<Cgroup>> create_unlimited() = 0;
   /// Whether a process is born into its group (v2); else it goes in by itself.
   virtual bool born_into() const = 0;
   /// What cannot be limited, each a phrase for a person.

@@ -34,13 +34,13 @@ class CgroupV1 : public Cgroup {
  public:
   ~CgroupV1() override { remove(); }
 
-  /// Where `trial` has a group, that one is used.
-  Result<void> make(const Groups& parents, const Limits& limits, Groups trial) {
+  /// Where `trial` has a group, that one is used. Without limits: in every hierarchy, whatever will be asked of it.
+  Result<void> make(const Groups& parents, const Limits* limits, Groups trial) {
     const std::string name = new_group_name();
     for (const auto& [controller, parent] : parents) {
-      if (controller == "cpu" && limits.cpus <= 0) continue;
+      if (limits && controller == "cpu" && limits->cpus <= 0) continue;
       // A throttled pid 1 may be too slow to count for us.
-      if (controller == "cpuacct" && limits.cpu_ms == 0 && limits.cpus <= 0) continue;
+      if (limits && controller == "cpuacct" && limits->cpu_ms == 0 && limits->cpus <= 0) continue;
       const std::string path = trial.contains(controller) ? trial[controller] : parent + "/" + name;
       trial.erase(controller);
       if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
@@ -49,7 +49,25 @@ class CgroupV1 : public Cgroup {
       paths_[controller] = path;
     }
     remove_groups(trial);
-    return set(limits);
+    return {};
+  }
+
+  Result<void> limit(const Limits& limits) override {
+    if (auto path = paths_.find("memory"); path != paths_.end() && limits.memory_bytes) {
+      const std::string bytes = std::to_string(limits.memory_bytes);
+      CHECK_OK(write_control(path->second + "/memory.limit_in_bytes", bytes));
+      // Where swap is accounted: none beyond the same limit. Where it is not, the file is missing.
+      (void)write_control(path->second + "/memory.memsw.limit_in_bytes", bytes);
+      watch_oom(path->second);
+    }
+    if (auto path = paths_.find("pids"); path != paths_.end() && limits.pids) {
+      CHECK_OK(write_control(path->second + "/pids.max", std::to_string(limits.pids + 1)));
+    }
+    if (auto path = paths_.find("cpu"); path != paths_.end() && limits.cpus > 0) {
+      CHECK_OK(
+          write_control(path->second + "/cpu.cfs_quota_us", std::to_string(static_cast<long>(limits.cpus * 100'000))));
+    }
+    return {};
   }
 
   Result<std::vector<sys::Fd>> doors() const override {
@@ -128,24 +146,6 @@ class CgroupV1 : public Cgroup {
     return still.size();
   }
 
-  Result<void> set(const Limits& limits) {
-    if (auto path = paths_.find("memory"); path != paths_.end() && limits.memory_bytes) {
-      const std::string bytes = std::to_string(limits.memory_bytes);
-      CHECK_OK(write_control(path->second + "/memory.limit_in_bytes", bytes));
-      // Where swap is accounted: none beyond the same limit. Where it is not, the file is missing.
-      (void)write_control(path->second + "/memory.memsw.limit_in_bytes", bytes);
-      watch_oom(path->second);
-    }
-    if (auto path = paths_.find("pids"); path != paths_.end() && limits.pids) {
-      CHECK_OK(write_control(path->second + "/pids.max", std::to_string(limits.pids + 1)));
-    }
-    if (auto path = paths_.find("cpu"); path != paths_.end() && limits.cpus > 0) {
-      CHECK_OK(
-          write_control(path->second + "/cpu.cfs_quota_us", std::to_string(static_cast<long>(limits.cpus * 100'000))));
-    }
-    return {};
-  }
-
   void watch_oom(const std::string& path) {
     sys::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     sys::Fd control(::open((path + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
@@ -167,15 +167,11 @@ class CgroupsV1 : public Cgroups {
   ~CgroupsV1() override { remove_groups(trial_); }
 
   Result<std::unique_ptr<Cgroup>> create(const Limits& limits) override {
-    Groups trial;
-    {
-      std::lock_guard guard(lock_);
-      std::swap(trial, trial_);
-    }
-    auto group = std::make_unique<CgroupV1>();
-    CHECK_OK(group->make(parents_, limits, std::move(trial)));
+    auto group = TRY(create_for(&limits));
+    CHECK_OK(group->limit(limits));
     return group;
   }
+  Result<std::unique_ptr<Cgroup>> create_unlimited() override { return create_for(nullptr); }
 
   std::vector<std::string> missing() const override {
     std::vector<std::string> phrases;
@@ -188,6 +184,17 @@ class CgroupsV1 : public Cgroups {
   bool limits_processes() const override { return parents_.contains("pids"); }
 
  private:
+  Result<std::unique_ptr<Cgroup>> create_for(const Limits* limits) {
+    Groups trial;
+    {
+      std::lock_guard guard(lock_);
+      std::swap(trial, trial_);
+    }
+    auto group = std::make_unique<CgroupV1>();
+    CHECK_OK(group->make(parents_, limits, std::move(trial)));
+    return group;
+  }
+
   Groups parents_;  // our own groups
   std::mutex lock_;
   Groups trial_;  // made to know whether they can be; the first run takes them

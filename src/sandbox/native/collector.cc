@@ -23,10 +23,10 @@ Collector::~Collector() {
   thread_.join();
 }
 
-void Collector::take(std::unique_ptr<Launched> launched, std::unique_ptr<Cgroup> cgroup) {
+void Collector::take(Slot slot) {
   {
     std::lock_guard guard(lock_);
-    queue_.push_back({std::move(launched), std::move(cgroup)});
+    queue_.push_back(std::move(slot));
   }
   wake_.notify_one();
 }
@@ -36,7 +36,7 @@ void Collector::work() {
   for (;;) {
     wake_.wait(guard, [this] { return closing_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    Remains remains = std::move(queue_.front());
+    Slot remains = std::move(queue_.front());
     queue_.pop_front();
     guard.unlock();
     // One that hangs in the kernel must not hold up the others for ever.
@@ -45,8 +45,7 @@ void Collector::work() {
     for (int round = 0; remains.cgroup && !remains.cgroup->remove() && round < 100; ++round) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    remains.cgroup.reset();
-    remains.launched.reset();
+    remains = Slot();
     guard.lock();
   }
 }

@@ -4,12 +4,10 @@
 
 #include <condition_variable>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <thread>
 
-#include "sandbox/native/cgroup.h"
-#include "sandbox/native/launcher.h"
+#include "sandbox/native/slot.h"
 
 namespace cordon::sandbox::native {
 
@@ -21,18 +19,14 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  void take(std::unique_ptr<Launched> launched, std::unique_ptr<Cgroup> cgroup);
+  void take(Slot slot);
 
  private:
-  struct Remains {
-    std::unique_ptr<Launched> launched;
-    std::unique_ptr<Cgroup> cgroup;
-  };
   void work();
 
   std::mutex lock_;
   std::condition_variable wake_;
-  std::deque<Remains> queue_;
+  std::deque<Slot> queue_;
   bool closing_ = false;
   std::thread thread_;
 };

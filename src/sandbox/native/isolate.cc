@@ -15,6 +15,7 @@
 
 #include "sandbox/native/capabilities.h"
 #include "sandbox/native/child.h"
+#include "sandbox/native/companion.h"
 #include "sandbox/native/dev.h"
 #include "sandbox/native/landlock_domain.h"
 #include "sandbox/native/mounts.h"
@@ -132,12 +133,12 @@ bool enter_seccomp(Child& child) {
 }
 
 /// What is the same whatever the sandbox becomes.
-bool begin(Child& child, NetworkMaker& network) {
+bool begin(Child& child, Companion& companion) {
   // The launcher's ends: while we hold them ourselves, we would never see it go.
   for (int end : {child.plan.launcher_control, child.plan.launcher_go}) {
     if (end >= 0) raw::close(end);
   }
-  if (child.plan.ladder.namespaces && !network.start()) return false;
+  if (child.plan.ladder.namespaces && !companion.start(child)) return false;
   // Before the first wait, and again because a change of user clears it.
   if (!die_with_launcher(child) || !become_user(child) || !die_with_launcher(child) || !child.done("id maps"))
     return false;
@@ -149,13 +150,15 @@ bool begin(Child& child, NetworkMaker& network) {
          mount_devpts(child) && child.done("/dev/pts");
 }
 
-bool finish(Child& child, NetworkMaker& network) {
+bool finish(Child& child, Companion& companion) {
   int terminal = -1;
   if (child.plan.ladder.namespaces) {
     if (!place_scratch(child) || !child.done("/tmp, HOME")) return false;
     if (!place_trees(child) || !child.done("workspace, binds")) return false;
-    if (!seal_root(child) || !child.done("detach the host") || !open_terminal(child, terminal)) return false;
-    if (!network.join() || !child.done("wait for the network")) return false;
+    if (!seal_root(child)) return false;
+    companion.detach_host();
+    if (!open_terminal(child, terminal)) return false;
+    if (!enter_network(child, companion) || !child.done("wait for the network")) return false;
   }
   return leave_keyring(child) &&                                    //
          keep_only_own_descriptors(child, terminal) &&              //
@@ -167,8 +170,8 @@ bool finish(Child& child, NetworkMaker& network) {
 
 /// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
 bool isolate(Child& child) {
-  NetworkMaker network(child);
-  return begin(child, network) && finish(child, network);
+  Companion companion;
+  return begin(child, companion) && finish(child, companion);
 }
 
 /// It may wait for long: what it holds of the launcher's descriptors would not close meanwhile.
@@ -208,14 +211,13 @@ void isolate_and_become_pid1(void* entry) {
 void begin_and_wait(void* entry) {
   auto* given = static_cast<ChildEntry*>(entry);
   Child early(*given->blueprint, *given->notes);
-  NetworkMaker no_network(early);
+  Companion companion;
   char told = 0;
-  if (hold_only(early, given->moved) && begin(early, no_network) &&
+  if (hold_only(early, given->moved) && begin(early, companion) &&
       raw::call(SYS_read, waiting_go, raw::address(&told), 1) == 1) {
     Child child(*given->blueprint, *given->notes);
     child.host = early.host;
-    NetworkMaker network(child);
-    if (finish(child, network)) become_pid1(child, *given->notes);
+    if (finish(child, companion)) become_pid1(child, *given->notes);
   }
   for (;;) raw::call(SYS_exit_group, 125);
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/collector.h"
@@ -85,10 +86,13 @@ struct NativeSandbox::State {
     return ladder;
   }
   Result<void> permit(const Profile& profile, Isolation& isolation);
-  RunReport run(const Profile& profile, Io& io, std::stop_token stop);
+  RunReport run(const Profile& profile, Io& io, std::stop_token stop, Begun* begun);
+  std::optional<Slot> complete(const Profile& profile, Begun& begun);
   Result<Slot> start(const Profile& profile, RunReport& report, Ordered ordered);
-  Result<void> try_to_start(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble);
+  Result<void> begin(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble);
+  Result<void> finish(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble);
   Result<void> attach(const Profile& profile, Slot& slot);
+  void give_up(Slot slot);
   Result<void> send_orders(const Profile& profile, Slot& slot);
 };
 
@@ -111,7 +115,47 @@ Isolation NativeSandbox::isolation() const {
 }
 
 RunReport NativeSandbox::run(Clearance clearance, Io& io, std::stop_token stop) {
-  return state_->run(clearance.profile(), io, std::move(stop));
+  return state_->run(clearance.profile(), io, std::move(stop), nullptr);
+}
+
+/// A sandbox that has begun, for one profile.
+class NativeSandbox::Begun : public Preparation {
+ public:
+  Begun(State& state, Profile profile, Slot slot)
+      : state_(state), profile_(std::move(profile)), slot_(std::move(slot)) {}
+  ~Begun() override {
+    if (slot_) state_.give_up(*std::move(slot_));
+  }
+  /// Only for what it was made for.
+  std::optional<Slot> take(const Profile& profile) {
+    if (profile != profile_) return std::nullopt;
+    return std::exchange(slot_, std::nullopt);
+  }
+
+ private:
+  State& state_;
+  Profile profile_;
+  std::optional<Slot> slot_;
+};
+
+std::unique_ptr<Preparation> NativeSandbox::prepare(const Profile& profile) {
+  State& state = *state_;
+  // What is kept ready needs no preparation.
+  if (state.slots && slot_key(profile)) return nullptr;
+  Isolation isolation;
+  if (!state.permit(profile, isolation)) return nullptr;
+  Slot slot;
+  LaunchTrouble trouble;
+  if (!state.begin(profile, Ordered::later, slot, trouble)) {
+    state.give_up(std::move(slot));
+    return nullptr;
+  }
+  return std::make_unique<Begun>(state, profile, std::move(slot));
+}
+
+RunReport NativeSandbox::run_prepared(std::unique_ptr<Preparation> prepared, Clearance clearance, Io& io,
+                                      std::stop_token stop) {
+  return state_->run(clearance.profile(), io, std::move(stop), dynamic_cast<Begun*>(prepared.get()));
 }
 
 Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& stock) {
@@ -172,9 +216,9 @@ Result<void> NativeSandbox::State::send_orders(const Profile& profile, Slot& slo
       encode_orders(profile, {draft.arguments, draft.environment, draft.cwd, {}, draft.order_flags}));
 }
 
-/// One attempt. Into its control groups first, then the orders: nothing of the program runs outside of them.
-Result<void> NativeSandbox::State::try_to_start(const Profile& profile, Ordered ordered, Slot& slot,
-                                                LaunchTrouble& trouble) {
+/// The child works on its mounts when this returns. Into its control groups first, then the orders: nothing of the
+/// program runs outside of them.
+Result<void> NativeSandbox::State::begin(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble) {
   slot.draft = TRY(draft_surroundings(profile, machine, current_ladder()));
   Blueprint& plan = slot.draft->blueprint;
   const InputKind input = profile.input == Input::given ? InputKind::pipe : InputKind::null;
@@ -192,30 +236,54 @@ Result<void> NativeSandbox::State::try_to_start(const Profile& profile, Ordered 
     slot.launched = TRY(launch({&plan, input, slot.cgroup ? slot.cgroup->birth_descriptor() : -1}, trouble));
   }
   if (plan.skeleton_ready && !begun && slots && ordered == Ordered::at_once) slots->nudge(WarmSlots::Restock::now);
-  // All this while the child works on its mounts; it reads its orders when it is done.
-  auto prepared = attach(profile, slot);
-  if (prepared && ordered == Ordered::at_once) (void)send_orders(profile, slot);
-  if (!prepared) slot.launched->kill();
-  auto ready = slot.launched->wait_until_ready(plan, trouble);
-  if (dumpable && plan.started_by_root) ::prctl(PR_SET_DUMPABLE, 1);
-  return prepared ? ready : prepared;
+  auto attached = attach(profile, slot);
+  if (!attached) slot.launched->kill();
+  return attached;
+}
+
+/// The child reads its orders when it is done with its mounts.
+Result<void> NativeSandbox::State::finish(const Profile& profile, Ordered ordered, Slot& slot,
+                                          LaunchTrouble& trouble) {
+  if (ordered == Ordered::at_once) (void)send_orders(profile, slot);
+  auto ready = slot.launched->wait_until_ready(slot.draft->blueprint, trouble);
+  if (dumpable && slot.draft->blueprint.started_by_root) ::prctl(PR_SET_DUMPABLE, 1);
+  return ready;
+}
+
+void NativeSandbox::State::give_up(Slot slot) {
+  if (slot.launched) {
+    slot.launched->kill();
+    slot.launched->reap(std::chrono::seconds(5));
+  }
+  if (slot.draft && slot.draft->placeholders) slot.draft->placeholders->release();
+  collector.take(std::move(slot));
 }
 
 /// One rung of the ladder lower whenever the machine refuses a step and the profile allows less.
 Result<Slot> NativeSandbox::State::start(const Profile& profile, RunReport& report, Ordered ordered) {
-  Slot slot;
   for (;;) {
+    Slot slot;
     CHECK_OK(permit(profile, report.isolation));
     LaunchTrouble trouble;
-    auto started = try_to_start(profile, ordered, slot, trouble);
+    auto started = begin(profile, ordered, slot, trouble);
+    if (started) started = finish(profile, ordered, slot, trouble);
     if (started) return slot;
-    if (slot.draft && slot.draft->placeholders) slot.draft->placeholders->release();
+    give_up(std::move(slot));
     std::lock_guard guard(lock);
     if (trouble.step.empty() || !step_down(ladder, trouble)) return tl::make_unexpected(started.error());
   }
 }
 
-RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_token stop) {
+/// Nothing when it did not come up: the ordinary start then says why, or finds another way.
+std::optional<Slot> NativeSandbox::State::complete(const Profile& profile, Begun& begun) {
+  std::optional<Slot> slot = begun.take(profile);
+  LaunchTrouble trouble;
+  if (!slot || finish(profile, Ordered::at_once, *slot, trouble)) return slot;
+  give_up(*std::move(slot));
+  return std::nullopt;
+}
+
+RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_token stop, Begun* begun) {
   RunReport report;
   const auto begin = std::chrono::steady_clock::now();
   auto unrun = [&](const Error& error) {
@@ -234,8 +302,11 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     if (!opened) return unrun(opened.error());
     publisher = *std::move(opened);
   }
-  std::optional<Slot> slot = slots ? slots->take(profile) : std::nullopt;
+  std::optional<Slot> slot;
+  if (begun) slot = complete(profile, *begun);
   if (slot) {
+    report.isolation = describe_isolation(slot->draft->blueprint.ladder, cgroups.get(), machine.weakened);
+  } else if (slots && (slot = slots->take(profile))) {
     if (auto permitted = permit(profile, report.isolation); !permitted) return unrun(permitted.error());
     // A slot that died while it waited is no reason to fail.
     if (profile.program.waits_for_input ? !slot->launched->alive() : !send_orders(profile, *slot)) slot.reset();
@@ -273,7 +344,7 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     slot->launched->reap(std::chrono::seconds(1));
     report.quarantined = slot->draft->placeholders->release();
   }
-  collector.take(std::move(slot->launched), std::move(slot->cgroup));
+  collector.take(*std::move(slot));
   if (slots) slots->nudge(WarmSlots::Restock::soon);
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   return report;

@@ -29,6 +29,9 @@ class NativeSandbox : public Sandbox {
 
   /// May be called from many threads at once.
   RunReport run(Clearance clearance, Io& io, std::stop_token stop) override;
+  std::unique_ptr<Preparation> prepare(const Profile& profile) override;
+  RunReport run_prepared(std::unique_ptr<Preparation> prepared, Clearance clearance, Io& io,
+                         std::stop_token stop) override;
 
   /// From now on sandboxes start from a zygote, and those whose profile is like this one but for the command, from a
   /// slot that is already isolated. Returns when everything is in stock; what is used is replaced in the background.
@@ -45,6 +48,7 @@ class NativeSandbox : public Sandbox {
 
  private:
   struct State;
+  class Begun;
   explicit NativeSandbox(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

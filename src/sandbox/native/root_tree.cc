@@ -171,7 +171,6 @@ bool build_root(Child& child) {
 bool seal_root(Child& child) {
   raw::close(child.host);
   child.host = -1;
-  if (!child.ok(raw::umount("/.host", MNT_DETACH), "detach the host's files", "/.host")) return false;
   if (child.plan.weakened.read_only()) return true;
   const raw::MountAttributes read_only{.set = raw::mount_read_only};
   return child.ok(raw::mount_setattr(AT_FDCWD, "/", 0, read_only), "make the root read-only", "/");

@@ -32,7 +32,7 @@ constexpr const char* home_directory = "/home/sandboxuser";
 /// In the child: a new file system becomes the root, filled from the allowlist, with the host's files at /.host for as
 /// long as they are needed.
 bool build_root(Child& child);
-/// In the child: the host's files go; the root becomes read-only.
+/// In the child: nothing of the host is needed any more, its files may go; the root becomes read-only.
 bool seal_root(Child& child);
 
 }  // namespace cordon::sandbox::native

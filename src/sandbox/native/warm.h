@@ -13,19 +13,10 @@
 #include <thread>
 
 #include "model/outcome.h"
-#include "sandbox/native/cgroup.h"
-#include "sandbox/native/draft.h"
-#include "sandbox/native/launcher.h"
+#include "sandbox/native/slot.h"
 #include "sandbox/native/zygote.h"
 
 namespace cordon::sandbox::native {
-
-/// One sandbox, launched.
-struct Slot {
-  std::unique_ptr<Draft> draft;
-  std::unique_ptr<Launched> launched;
-  std::unique_ptr<Cgroup> cgroup;
-};
 
 /// Everything of a profile but the command: two profiles with the same key can use each other's slots.
 /// Nothing for a profile whose slots must not wait: a pty, or placeholders in somebody's workspace.

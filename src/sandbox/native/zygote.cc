@@ -198,9 +198,8 @@ Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder
   prepare(*early);
   if (early->network_namespace < 0) return fail(Fault::unavailable, "no network namespace is in stock");
   Begun begun;
-  const bool born_into = cgroups != nullptr && cgroups->born_into();
-  if (born_into) begun.cgroup = TRY(cgroups->create_unlimited());
-  begun.child = TRY(WaitingChild::start(std::move(early), born_into ? begun.cgroup->birth_descriptor() : -1));
+  if (cgroups != nullptr) begun.cgroup = TRY(cgroups->create_unlimited());
+  begun.child = TRY(WaitingChild::start(std::move(early), begun.cgroup ? begun.cgroup->birth_descriptor() : -1));
   return begun;
 }
 

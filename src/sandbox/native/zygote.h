@@ -27,7 +27,7 @@ class Zygote {
   /// Makes the blueprint start from here. A network namespace from the pool goes with it, if there is one.
   void prepare(Blueprint& blueprint);
 
-  /// A child that has begun, in the control group it was born into (v2).
+  /// A child that has begun, and the control group that it was born into (v2) or will enter (v1).
   struct Begun {
     std::unique_ptr<Cgroup> cgroup;
     std::unique_ptr<WaitingChild> child;

@@ -135,8 +135,6 @@ class Exchange {
       : service_(service), connection_(connection), stop_(std::move(stop)) {}
 
   void hold() {
-    // A client hands its streams to who is awake: in the hands of a daemon that is not they would never end.
-    if (!send_frame(connection_, {{"type", "hello"}}, {})) return;
     auto frame = receive_frame(connection_, largest_frame);
     if (!frame || !*frame) return;
     const Json& body = (*frame)->body;
@@ -211,6 +209,8 @@ class Exchange {
 void answer(Service& service, const sys::Fd& connection, std::stop_token stop) {
   Exchange(service, connection, std::move(stop)).hold();
 }
+
+bool greet(const sys::Fd& connection) { return send_frame(connection, {{"type", "hello"}}, {}).has_value(); }
 
 void decline(const sys::Fd& connection, const std::string& reason) {
   static_cast<void>(send_frame(connection, {{"type", "decline"}, {"reason", reason}}, {}));

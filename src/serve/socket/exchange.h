@@ -8,6 +8,10 @@
 
 namespace cordon::serve::socket {
 
+/// Before it is asked anything: a client hands its streams to who is awake. In the hands of a daemon that is not they
+/// would never end.
+bool greet(const sys::Fd& connection);
+
 /// Reads the question, answers it, and returns. `stop` is asked for when the client went away or gave up.
 void answer(Service& service, const sys::Fd& connection, std::stop_token stop);
 

@@ -97,6 +97,7 @@ void Server::accept_one() {
   {
     const std::lock_guard lock(lock_);
     if (open_.size() >= options_.at_once) return decline(connection->socket, "the daemon is busy");
+    if (!greet(connection->socket)) return;
     open_.emplace(connection->id, connection);
   }
   static_cast<void>(watch(events_, connection->socket.get(), connection->id, EPOLLRDHUP | EPOLLONESHOT));

@@ -63,6 +63,7 @@ enum class FailedAt : std::int32_t {
   control_group,
   place_differs,
   mount_flags,
+  host_files,
 };
 
 struct Report {

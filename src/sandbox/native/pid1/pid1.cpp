@@ -506,6 +506,16 @@ void end_everything(Tally& tally) {
   } while (collect(tally, 0, status) != -echild);
 }
 
+/// Who helped to isolate us (companion.h) is our only child yet. Before any path is looked up: until it is gone, the
+/// host's files may still be there.
+void wait_for_companion() {
+  Tally not_the_programs;
+  int status = 0;
+  while (collect(not_the_programs, 0, status) > 0) {
+    if (status != 0) give_up(FailedAt::host_files, 0);
+  }
+}
+
 /// Waits until the program is dead. False when the launcher went away first.
 bool wait_for(long program, Tally& tally, int& program_status) {
   unsigned long mask = 1UL << (17 - 1);
@@ -550,6 +560,7 @@ void connect_to_launcher(const char* path) {
   call(SYS_fcntl, control_fd, F_SETFD, FD_CLOEXEC);
   send_report(ReportKind::ready);
   take_orders();
+  wait_for_companion();
   if (!(task.orders.flags & order_stay_dumpable)) call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (task.orders.flags & order_subreaper) call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   // Not taken on trust: a kill(-1) that the domain does not bound would end everything of the user's.
