@@ -17,6 +17,7 @@
 #include "app/verbs.h"
 #include "base/digest.h"
 #include "serve/mcp/conversation.h"
+#include "serve/mcp/own_tools.h"
 #include "sys/file.h"
 
 namespace cordon::app {
@@ -118,6 +119,7 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
     return alarm_for(sources, std::move(secrets));
   };
   place.make_preview = preview_maker(place.sources.state_dir);
+  place.rules = std::make_shared<guard::RuleBook>(clock);
   const serve::Premises premises(std::move(place), clock);
   serve::mcp::RequestStates states(TRY(random_bytes(32)), clock);
 
@@ -126,8 +128,8 @@ Result<int> run(const GlobalOptions& global, const Options& options, const std::
   const std::stop_callback on_signal(signals.token(), [&] { closing.request_stop(); });
   LineOutlet lines(closing);
   const serve::mcp::Bounds bounds;
-  serve::mcp::Conversation conversation(premises, states, lines,
-                                        {.caller = caller, .version = version, .bounds = bounds});
+  serve::mcp::OwnTools tools(premises, caller);
+  serve::mcp::Conversation conversation(tools, states, lines, {.caller = caller, .version = version, .bounds = bounds});
   read_lines(conversation, bounds.message_bytes, closing.get_token());
   conversation.end();
   return exit_code::done;

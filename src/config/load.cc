@@ -1,5 +1,8 @@
 #include "config/load.h"
 
+#include <algorithm>
+
+#include "config/bind.h"
 #include "config/difference.h"
 #include "config/preset.h"
 #include "config/sandbox_md.h"
@@ -16,14 +19,38 @@ constexpr std::string_view workspace_settings_name = ".cordon/config.json5";
 
 enum class Syntax { markdown, json5, json5_or_openclaw };
 
+BindRules rules_of(const Sources& sources) {
+  std::vector<std::string> own = {sources.state_dir};
+  if (!sources.user_file.empty()) own.push_back(sources.user_file);
+  return BindRules::create(sources.home, own, sources.engine_sockets);
+}
+
+/// What a change has to do with the file system. One that cannot be resolved was refused already, or is as written.
+void note_places(const std::vector<Change>& changes, std::string_view workspace, std::vector<Seen>& seen) {
+  const auto resolved = [](const std::string& path) { return resolve_links(path).value_or(path); };
+  for (const Change& change : changes) {
+    if (change.field->form == Form::words && !change.items.empty()) {
+      const std::string program = change.items.front().text();
+      seen.push_back({program, resolved(program)});
+    }
+    for (const Item& item : change.items) {
+      if (const auto* bind = std::get_if<BindSetting>(&item.value))
+        seen.push_back({bind->source, bind->resolved, true});
+      const auto* rule = std::get_if<PathRule>(&item.value);
+      if (rule == nullptr) continue;
+      std::string real = resolved(rule->path);
+      const bool inside = is_within(real, workspace) && is_within(rule->path, workspace);
+      seen.push_back({rule->path, std::move(real), rule->access != PathAccess::none && !inside});
+    }
+  }
+}
+
 /// Gathers the layers in the order in which files count.
 class Loader {
  public:
   Loader(const Sources& sources, std::string workspace, TrustRecords trusted)
       : sources_(sources), trusted_(std::move(trusted)) {
-    std::vector<std::string> own = {sources.state_dir};
-    if (!sources.user_file.empty()) own.push_back(sources.user_file);
-    around_ = {std::move(workspace), sources.home, BindRules::create(sources.home, own, sources.engine_sockets)};
+    around_ = {std::move(workspace), sources.home, rules_of(sources)};
   }
 
   Result<Loaded> run() {
@@ -36,6 +63,7 @@ class Loader {
       }
     }
     CHECK_OK(add_workspace_file(std::string(sandbox_md_name), Syntax::markdown));
+    for (const Layer& layer : layers_) note_places(layer.changes, around_.workspace, loaded_.seen);
     Merged merged = merge(layers_, around_.workspace);
     loaded_.settings = std::move(merged.settings);
     loaded_.ignored = std::move(merged.ignored);
@@ -149,6 +177,23 @@ Result<Loaded> load(const Sources& sources) {
   Loaded loaded = TRY(load_with(sources, TRY(TrustStore(sources.state_dir).load())));
   loaded.settings.presets = TRY(load_presets(sources.state_dir));
   return loaded;
+}
+
+std::vector<Consulted> consulted_by(const Sources& sources) {
+  std::vector<Consulted> made = {{workspace_settings_path(sources), true}, {sandbox_md_path(sources), true}};
+  if (!sources.user_file.empty()) made.push_back({sources.user_file});
+  for (const std::string& file : sources.extra_files) made.push_back({file});
+  made.push_back({TrustStore::file_in(sources.state_dir)});
+  made.push_back({presets_file(sources.state_dir)});
+  return made;
+}
+
+bool still_so(const std::vector<Seen>& seen, const Sources& sources) {
+  return std::ranges::all_of(seen, [&](const Seen& one) {
+    const auto now = resolve_links(one.path);
+    if (!now || *now != one.resolved) return false;
+    return !one.is_opened || rules_of(sources).check_source(one.path, one.path, {}).has_value();
+  });
 }
 
 Result<std::vector<TrustPreview>> preview_trust(const Sources& sources) {

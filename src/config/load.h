@@ -38,15 +38,33 @@ struct SourceFile {
 };
 const char* name_of(SourceFile::State state);
 
+/// A place that the files name, and where it led when they were read.
+struct Seen {
+  std::string path;
+  std::string resolved;
+  bool is_opened = false;  // to sandboxes, so that it may not be one of those that never are
+};
+
 struct Loaded {
   Settings settings;
   std::vector<Remark> remarks;    // warnings and notes, each beginning with file:line
   std::vector<Ignored> ignored;   // loosenings that do not count
   std::vector<SourceFile> files;  // in the order in which they count
+  std::vector<Seen> seen;
 };
 
 /// Fails with one sentence, "file:line: …", on anything that is not understood: then nothing may run.
 Result<Loaded> load(const Sources& sources);
+
+/// Every file that `load` reads, there or not. Those of the workspace are known by their real paths.
+struct Consulted {
+  std::string path;
+  bool of_workspace = false;
+};
+std::vector<Consulted> consulted_by(const Sources& sources);
+
+/// Whether loading the same files again would see the same around them.
+bool still_so(const std::vector<Seen>& seen, const Sources& sources);
 
 /// What `cordon trust` shows before it asks.
 struct TrustPreview {

@@ -13,6 +13,7 @@ namespace cordon::config {
 /// Preset → "host:port", sorted.
 using Presets = std::map<std::string, std::vector<std::string>>;
 
+std::string presets_file(const std::string& state_dir);
 Result<Presets> load_presets(const std::string& state_dir);
 Result<void> save_presets(const std::string& state_dir, const Presets& presets);
 

@@ -32,8 +32,10 @@ class TrustStore {
   /// False when it was not there.
   Result<bool> remove(const std::string& real_path) const;
 
+  static std::string file_in(const std::string& state_dir) { return state_dir + "/trust.json"; }
+
  private:
-  std::string file() const { return state_dir_ + "/trust.json"; }
+  std::string file() const { return file_in(state_dir_); }
   Result<void> save(const TrustRecords& records) const;
 
   std::string state_dir_;

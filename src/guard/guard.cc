@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "config/bind.h"
-#include "config/describe.h"
 #include "guard/guard_state.h"
 #include "guard/kept.h"
 #include "guard/refusal.h"
@@ -31,14 +30,6 @@ std::string why_it_loads_code(std::string_view name) {
 }
 
 }  // namespace
-
-Digest policy_digest(const Settings& settings) {
-  Sha256 hash;
-  for (const config::Described& row : config::describe(settings)) {
-    hash.add_field(row.key).add_field(row.value.dump(-1, ' ', false, Json::error_handler_t::replace));
-  }
-  return hash.finish();
-}
 
 Result<void> check_environment(const Variables& asked) { return plan::check_variables(asked, why_it_loads_code); }
 
@@ -77,8 +68,8 @@ Result<Guard> Guard::open(GuardOptions options, const Clock& clock) {
   return Guard(std::move(state));
 }
 
-const Settings& Guard::settings() const { return state_->settings; }
-const policy::Allowlist& Guard::allowlist() const { return state_->allowlist; }
+const Settings& Guard::settings() const { return state_->rules->settings; }
+const policy::Allowlist& Guard::allowlist() const { return state_->rules->allowlist; }
 const config::Sources& Guard::sources() const { return state_->options.sources; }
 Result<approve::Queue*> Guard::queue() { return state_->queue(); }
 Result<audit::Log*> Guard::log() { return state_->log(); }
@@ -136,10 +127,7 @@ Execution Guard::rehearse(const Request& request, Json& description) {
 }
 
 Result<void> Guard::State::reload() {
-  config::Loaded loaded = TRY(config::load(options.sources));
-  settings = std::move(loaded.settings);
-  policy = policy_digest(settings);
-  allowlist = TRY(policy::AllowlistStore(options.sources.state_dir).read());
+  rules = TRY(options.kept.rules ? options.kept.rules->read(options.sources) : read_rules(options.sources));
   return {};
 }
 
@@ -156,7 +144,7 @@ Result<audit::Log*> Guard::State::log() {
 
 Result<approve::Queue*> Guard::State::queue() {
   if (!queue_) {
-    const ApprovalSettings& approval = settings.approval;
+    const ApprovalSettings& approval = rules->settings.approval;
     queue_ = TRY(approve::Queue::open(
         options.sources.state_dir, *clock,
         {.pending = approval.queue_limit.value, .expiry = std::chrono::milliseconds(approval.expiry_ms.value)}));
@@ -166,7 +154,7 @@ Result<approve::Queue*> Guard::State::queue() {
 
 Result<Isolator> Guard::State::isolator(const Request& request) {
   if (options.sandbox) return Isolator{"native", {}};
-  const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
+  const SandboxSettings& sandbox = rules->settings.agent(request.asker.agent).sandbox;
   return choose_isolator(request, sandbox,
                          [this](const std::string& backend) { return this->sandbox(Where::sandbox, backend); });
 }
@@ -187,8 +175,8 @@ Judgement Guard::State::judge(const Request& request) const {
   place.state = sources.state_dir;
   place.guarded = {sources.state_dir, std::filesystem::path(sources.user_file).parent_path().string(),
                    config::sandbox_md_path(sources), sources.workspace + "/.cordon"};
-  Judgement judgement = guard::judge(request.text, {.settings = settings,
-                                                    .allowlist = allowlist,
+  Judgement judgement = guard::judge(request.text, {.settings = rules->settings,
+                                                    .allowlist = rules->allowlist,
                                                     .place = std::move(place),
                                                     .agent = request.asker.agent,
                                                     .session = request.asker.session,
@@ -203,10 +191,10 @@ Judgement Guard::State::judge(const Request& request) const {
 std::optional<Refused> Guard::State::refusal(const Request& request, const Judgement& judgement) const {
   const Verdict& verdict = judgement.verdict;
   const std::string& agent = request.asker.agent;
-  if (!has_tool(settings.agent(agent).tools, "exec")) {
+  if (!has_tool(rules->settings.agent(agent).tools, "exec")) {
     return Refused{"tools.exec", fmt::format("the tool policy gives agent '{}' no exec", agent)};
   }
-  if (request.snippet && denies_code(settings.agent(agent).tools)) {
+  if (request.snippet && denies_code(rules->settings.agent(agent).tools)) {
     return Refused{"tools.code_execution", fmt::format("the tool policy denies agent '{}' the running of code", agent)};
   }
   if (verdict.action == Action::deny) {
@@ -226,7 +214,7 @@ std::optional<Refused> Guard::State::refusal(const Request& request, const Judge
 
 Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement& judgement, Entering entering) {
   const config::Sources& sources = options.sources;
-  const SandboxSettings& sandbox = settings.agent(request.asker.agent).sandbox;
+  const SandboxSettings& sandbox = rules->settings.agent(request.asker.agent).sandbox;
   SessionDirectory directory;
   const Isolator chosen = judgement.verdict.where == Where::host ? Isolator{} : TRY(isolator(request));
   if (!request.snippet) {
@@ -242,18 +230,18 @@ Result<plan::Plan> Guard::State::freeze(const Request& request, const Judgement&
     directory.path = session.directory;
     add_git_identity(request.home, directory);
   }
-  const auto rules = config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets);
+  const auto binds = config::BindRules::create(sources.home, {sources.state_dir}, sources.engine_sockets);
   plan::Plan frozen = TRY(plan::freeze(request,
-                                       {.settings = settings,
+                                       {.settings = rules->settings,
                                         .script = judgement.script,
                                         .analysis = judgement.analysis,
                                         .verdict = judgement.verdict,
-                                        .policy = policy,
+                                        .policy = rules->policy(),
                                         .session = std::move(directory),
                                         .backend = chosen.backend,
                                         .image = chosen.image,
-                                        .may_be_written = [&rules](const std::string& path) -> Result<void> {
-                                          TRY(rules.check_source(path, "write access to " + path, {}));
+                                        .may_be_written = [&binds](const std::string& path) -> Result<void> {
+                                          TRY(binds.check_source(path, "write access to " + path, {}));
                                           return {};
                                         },
                                         .loads_code = why_it_loads_code},

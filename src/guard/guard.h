@@ -18,6 +18,7 @@
 #include "config/load.h"
 #include "guard/execution.h"
 #include "guard/preview.h"
+#include "guard/rules.h"
 #include "guard/session.h"
 #include "model/request.h"
 #include "plan/freeze.h"
@@ -60,6 +61,7 @@ struct Kept {
   std::shared_ptr<const code::Runtime> runtime;
   std::shared_ptr<code::LiveSessions> live;  // without it, no interpreter outlives its call
   std::shared_ptr<std::mutex> starting;      // held while a live session is looked for and started
+  std::shared_ptr<RuleBook> rules;
 };
 
 /// Where code reads and what it is told to whom.

@@ -26,9 +26,7 @@ struct Guard::State {
 
   GuardOptions options;
   const Clock* clock;
-  Settings settings;
-  Digest policy;
-  policy::Allowlist allowlist;
+  std::shared_ptr<const Rules> rules;
   plan::Contents contents;
   std::shared_ptr<audit::Log> log_;
   std::optional<approve::Queue> queue_;

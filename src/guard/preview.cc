@@ -380,7 +380,7 @@ void Guard::State::start_preview(const plan::Plan& plan, const approve::Entry& e
   if (!options.make_preview) return;
   auto making = store.begin_making(entry.id);
   if (!making || !*making) return;
-  const Setting<QueuePreview>& wanted = settings.approval.preview;
+  const Setting<QueuePreview>& wanted = rules->settings.approval.preview;
   std::string why = why_not(plan, false);
   if (wanted.value == QueuePreview::off) {
     why = fmt::format("{} turns previews off; make one: sandbox-queue preview {}", wanted.origin.text(), entry.id);

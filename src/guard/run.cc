@@ -108,7 +108,7 @@ AuditRecord Guard::State::record(RecordKind kind, const Request& request, const 
           .user = request.asker.user,
           .risk = judgement.verdict.risk,
           .rule = judgement.verdict.rule,
-          .policy = policy,
+          .policy = rules->policy(),
           .agent = request.asker.agent,
           .session = request.asker.session};
 }
@@ -140,7 +140,7 @@ Result<void> Guard::State::record_expired() {
 
 void Guard::State::refuse(const Request& request, Execution& execution, Refused refused) {
   AuditRecord line = refusal_record(request, execution.judgement, refused, execution.approval);
-  line.policy = policy;
+  line.policy = rules->policy();
   const auto book = log();
   const auto written = book ? (*book)->append(line) : tl::make_unexpected(book.error());
   if (!written) {
@@ -208,7 +208,7 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
   auto clearance = book ? (*book)->intend(line, plan.profile) : tl::make_unexpected(book.error());
   if (!clearance) {
     alarm(Alert::Kind::audit_trouble, request, clearance.error().sentence);
-    if (settings.on_audit_failure.value != OnAuditFailure::go_on) {
+    if (rules->settings.on_audit_failure.value != OnAuditFailure::go_on) {
       execution.report.outcome =
           Broken{{clearance.error().fault, "not recorded, so not run: " + clearance.error().sentence}};
       return;
@@ -268,7 +268,7 @@ void Guard::State::keep_house() {
   const std::string today = day_of(clock->now());
   if (const auto last = sys::read_file_if_exists(stamp, 64); last && *last && **last == today) return;
   if (!log_ || !sys::replace_file_unsynced(stamp, today, 0600)) return;
-  static_cast<void>(log_->retain(std::chrono::milliseconds(settings.approval.audit_retention_ms.value)));
+  static_cast<void>(log_->retain(std::chrono::milliseconds(rules->settings.approval.audit_retention_ms.value)));
 }
 
 }  // namespace cordon::guard

@@ -49,10 +49,12 @@ class AllowlistStore {
   Result<void> add(AllowlistEntry entry) const;
   Result<void> remove(std::string_view pattern) const;
 
+  static std::string file_in(const std::string& state_dir) { return state_dir + "/allowlist.jsonl"; }
+
  private:
   Result<std::vector<AllowlistEntry>> read_entries() const;
   Result<void> replace(const std::vector<AllowlistEntry>& entries) const;
-  std::string path() const { return state_dir_ + "/allowlist.jsonl"; }
+  std::string path() const { return file_in(state_dir_); }
   std::string state_dir_;
 };
 

@@ -39,7 +39,13 @@ bool is_surface(const Settings& settings, const Caller& caller) {
                              [&](const Entry& entry) { return entry.value == caller.principal.agent; });
 }
 
-Result<Settings> Premises::settings() const { return TRY(config::load(options_.sources)).settings; }
+Result<std::shared_ptr<const Settings>> Premises::settings() const {
+  if (!options_.rules) {
+    return std::make_shared<const Settings>(TRY(config::load(options_.sources)).settings);
+  }
+  const auto rules = TRY(options_.rules->read(options_.sources));
+  return std::shared_ptr<const Settings>(rules, &rules->settings);
+}
 
 Result<Request> Premises::request(const Caller& caller, std::string text, const std::string& working_dir) const {
   Request request;
@@ -72,6 +78,7 @@ Result<guard::Guard> Premises::open(const Request& request) const {
   options.secrets = guard::secrets_in(request.environment);
   if (options_.alarm) options.alarm = options_.alarm(options.sources, options.secrets);
   options.sandbox = options_.sandbox;
+  options.kept.rules = options_.rules;
   return guard::Guard::open(std::move(options), *clock_);
 }
 

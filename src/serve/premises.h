@@ -43,6 +43,7 @@ struct PremisesOptions {
   std::shared_ptr<sandbox::Sandbox> sandbox;  // for tests
   /// Opens guards in place of this, where a server keeps log and sandboxes between calls.
   std::function<Result<guard::Guard>(const Request&)> open_guard;
+  std::shared_ptr<guard::RuleBook> rules = {};  // of who answers many calls; without it files are read every time
 };
 
 class Premises {
@@ -52,7 +53,8 @@ class Premises {
 
   const config::Sources& sources() const { return options_.sources; }
   const Clock& clock() const { return *clock_; }
-  Result<Settings> settings() const;
+  /// As they are now.
+  Result<std::shared_ptr<const Settings>> settings() const;
 
   /// A command of this caller. `working_dir` empty: where the server was started; it must lie in the workspace.
   Result<Request> request(const Caller& caller, std::string text, const std::string& working_dir) const;

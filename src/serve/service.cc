@@ -44,6 +44,7 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options, const Clo
   }
   kept.live = std::make_shared<code::LiveSessions>(service->options_.most_sessions, service->options_.idle);
   kept.starting = std::make_shared<std::mutex>();
+  kept.rules = std::make_shared<guard::RuleBook>(clock);
   CHECK_OK(service->record(RecordKind::start));
   return service;
 }

@@ -32,6 +32,7 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   const config::Sources& sources() const { return options_.sources; }
+  const std::shared_ptr<guard::RuleBook>& rules() const { return kept_.rules; }
 
   /// The guard for this request: settings as they are now, everything else as it is kept here. May be called from many
   /// threads at once.

@@ -1,7 +1,5 @@
 #include "serve/token.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 
 #include "sys/file.h"
@@ -161,14 +159,10 @@ Result<Token> TokenStore::revoke(std::string_view id) const {
 }
 
 Result<void> TokenCheck::refresh() {
-  struct stat now {};
-  std::string mark = "none";
-  if (::stat(path_.c_str(), &now) == 0) {
-    mark = fmt::format("{} {} {} {}.{}", now.st_dev, now.st_ino, now.st_size, now.st_mtim.tv_sec, now.st_mtim.tv_nsec);
-  }
-  if (mark == seen_) return {};
+  const auto mark = sys::mark_of(path_, sys::Links::follow, clock_->now());
+  if (mark && mark == seen_) return {};
   // Before reading: a change in between is then seen the next time.
-  seen_.clear();
+  seen_.reset();
   tokens_.clear();
   tokens_ = TRY(store_.list());
   seen_ = mark;

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "serve/premises.h"
+#include "sys/file_mark.h"
 
 namespace cordon::serve {
 
@@ -71,7 +72,7 @@ class TokenCheck {
   TokenStore store_;
   const Clock* clock_;
   std::mutex lock_;
-  std::string seen_;  // the file's mark when it was read
+  std::optional<sys::FileMark> seen_;  // when it was read; nothing: it must be read
   std::vector<Token> tokens_;
 };
 

@@ -162,7 +162,7 @@ Result<void> ensure_private_directory(const std::string& path) {
     if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return failed("make the directory", part);
     if (slash == std::string::npos) break;
   }
-  if (::stat(path.c_str(), &about) != 0) return failed("look at", path);
+  if (missing && ::stat(path.c_str(), &about) != 0) return failed("look at", path);
   if (!S_ISDIR(about.st_mode)) return fail(Fault::invalid_input, "{} is not a directory", path);
   if (about.st_uid != ::geteuid()) {
     return fail(Fault::denied, "{} belongs to user {}, not to you; give another --state-dir", path, about.st_uid);

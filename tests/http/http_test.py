@@ -28,6 +28,40 @@ class Tools(HttpCase):
         self.assertEqual([done.json()[key] for key in ("stdout", "stderr", "exit_code", "executed")], ["hello\n", "woe\n", 3, True])
         self.assertEqual(done.json()["isolation"]["backend"], "native")
 
+    def test_a_change_of_the_settings_counts_from_the_next_call_on(self):
+        token = self.token()
+        own, md = os.path.join(self.home, ".config/cordon/config.json5"), os.path.join(self.work, "SANDBOX.md")
+
+        def write(path, text):
+            with open(path, "w") as file:
+                file.write(text)
+
+        def action():
+            return self.tool("sandbox_check", {"command": "ls"}, token).json()["suggested_action"]
+
+        def kept():
+            """What is asked twice when all files are old is answered from what is kept."""
+            self.wait_for(lambda: all(time.time() - os.stat(path).st_ctime > 2.1 for path in (own, md) if os.path.exists(path)))
+            return {action(), action()}
+
+        self.assertEqual(kept(), {"execute"})
+        write(own, '{policy: {preview: "off", level: "deny"}}')
+        self.assertEqual(action(), "block")
+        self.assertEqual(kept(), {"block"})
+        self.assertTrue(self.tool("sandbox_exec", {"command": "ls"}, token).json()["blocked"])
+        write(own, '{policy: {preview: "off", level: "ask" }}')
+        self.assertEqual(action(), "execute")
+        self.assertEqual(kept(), {"execute"})
+        write(md, "## Security Level\nLevel: deny\n")
+        self.assertEqual(action(), "block")
+        self.assertEqual(kept(), {"block"})
+        os.unlink(md)
+        self.assertEqual(action(), "execute")
+        write(own, "{policy: {level: 'nothing'}}")
+        self.assertEqual(self.tool("sandbox_check", {"command": "ls"}, token).status, 400)
+        self.assertEqual(self.tool("sandbox_exec", {"command": "touch ran"}, token).status, 400)
+        self.assertFalse(self.exists("ran"))
+
     def test_a_dangerous_command_waits_for_a_person_and_then_runs(self):
         token, approver = self.token(), self.token("approver")
         os.mkdir(os.path.join(self.work, "build"))

@@ -116,12 +116,12 @@ class Modern(McpCase):
         asked = self.modern(token, "tools/call", params, meta=able).json()["result"]
         self.assertEqual(asked["resultType"], "input_required")
         yes = {**params, "requestState": asked["requestState"], "inputResponses": {"approval": {"action": "accept", "content": {"approve": True}}}}
-        stolen = self.modern(other, "tools/call", yes, meta=able).json()["result"]
-        self.assertTrue(stolen["isError"])
+        stolen = self.modern(other, "tools/call", yes, meta=able)
+        self.assertEqual((stolen.status, stolen.json()["error"]["code"]), (400, -32602))
         self.assertTrue(self.exists("build"))
         self.assertFalse(self.modern(token, "tools/call", yes, meta=able).json()["result"]["isError"])
         self.assertFalse(self.exists("build"))
-        self.assertTrue(self.modern(token, "tools/call", yes, meta=able).json()["result"]["isError"])
+        self.assertEqual(self.modern(token, "tools/call", yes, meta=able).json()["error"]["code"], -32602)
 
 
 class Legacy(McpCase):

@@ -2,6 +2,7 @@
 import json
 import os
 import sys
+import time
 import unittest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "../guard")]
@@ -113,6 +114,21 @@ class Bounds(McpCase):
         self.write("go", "")
         self.assertIn("result", client.finish(held))
 
+    def test_a_change_of_the_settings_counts_from_the_next_call_on(self):
+        path = os.path.join(self.home, ".config/cordon/config.json5")
+        client = self.connect()
+
+        def action():
+            return client.call("sandbox_check", {"command": "ls"})["structuredContent"]["suggested_action"]
+
+        for level, expected in (("ask", "execute"), ("deny", "block"), ("ask", "execute")):
+            self.settings(f"{{policy: {{level: '{level}'}}}}")
+            self.assertEqual(action(), expected)
+            # Then it is old enough to be kept.
+            while time.time() - os.stat(path).st_ctime < 2.1:
+                time.sleep(0.05)
+            self.assertEqual([action(), action()], [expected, expected])
+
     def test_bytes_of_a_command_that_are_no_text_do_not_break_the_stream(self):
         client = self.connect()
         done = client.call("sandbox_exec", {"command": r"printf 'a\377\000b\n'"})
@@ -194,6 +210,11 @@ class Asking(McpCase):
             self.assertEqual(answer["structuredContent"]["success"], ran, (reply, answer))
             self.assertEqual(self.exists("build"), not ran)
 
+    def refused(self, client, arguments, state, replies):
+        """The error that such a second round is."""
+        return client.finish(client.start("tools/call", {"name": "sandbox_exec", "arguments": arguments, "requestState": state,
+                                                         "inputResponses": replies}))["error"]
+
     def test_a_request_state_is_for_one_call_of_one_principal_once(self):
         self.settings("{policy: {approverSurfaces: ['desk', 'other']}}")
         ask = {"elicitation": {}}
@@ -204,13 +225,12 @@ class Asking(McpCase):
         for who, arguments, forged in ((other, self.arguments, state), (client, {"command": "rm -rf other"}, state),
                                        (client, self.arguments, state[:-1] + ("0" if state[-1] != "0" else "1")),
                                        (client, self.arguments, "A" + state[1:]), (client, self.arguments, ""), (client, self.arguments, "." * 5000)):
-            answer = who.call("sandbox_exec", arguments, requestState=forged, inputResponses=yes)
-            self.assertTrue(answer["isError"], answer)
-            self.assertIn("requestState", answer["content"][0]["text"])
+            answer = self.refused(who, arguments, forged, yes)
+            self.assertEqual(answer["code"], -32602, answer)
+            self.assertIn("requestState", answer["message"])
         self.assertTrue(self.exists("build"))
         self.assertTrue(client.call("sandbox_exec", self.arguments, requestState=state, inputResponses=yes)["structuredContent"]["success"])
-        again = client.call("sandbox_exec", self.arguments, requestState=state, inputResponses=yes)
-        self.assertIn("used already", again["content"][0]["text"])
+        self.assertIn("used already", self.refused(client, self.arguments, state, yes)["message"])
 
 
 if __name__ == "__main__":

@@ -279,8 +279,8 @@ namespace {
 
 Result<Said> judge_unrecorded(const Meaning& meaning, const Dialect& dialect, const Asked& asked,
                               const Premises& premises, const Caller& caller, const HookOptions& options) {
-  const Settings settings = TRY(premises.settings());
-  if (!meaning.tool.empty() && !has_tool(settings.agent(caller.principal.agent).tools, meaning.tool)) {
+  const auto settings = TRY(premises.settings());
+  if (!meaning.tool.empty() && !has_tool(settings->agent(caller.principal.agent).tools, meaning.tool)) {
     return deny("tools." + meaning.tool,
                 fmt::format("the tool policy gives agent '{}' no {}", caller.principal.agent, meaning.tool));
   }

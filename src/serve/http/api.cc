@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "serve/http/openapi.h"
 #include "serve/http/tool_call.h"
+#include "serve/mcp/own_tools.h"
 
 namespace cordon::serve::http {
 
@@ -45,7 +46,13 @@ const Api::Route* Api::route_of(std::string_view path) {
 Result<std::unique_ptr<Api>> Api::open(ApiOptions options, Service& service, const Clock& clock) {
   std::unique_ptr<Api> api(new Api(std::move(options), service, clock, TRY(random_bytes(32))));
   api->events_ = TRY(Events::follow(service.sources().state_dir + "/audit", api->tokens_));
-  api->mcp_ = std::make_unique<McpPosts>(api->states_, *api->events_, api->options_.version);
+  MakeToolset make_tools = api->options_.make_tools;
+  if (!make_tools) {
+    make_tools = [](const Premises& premises, const Caller& caller) {
+      return std::make_unique<mcp::OwnTools>(premises, caller);
+    };
+  }
+  api->mcp_ = std::make_unique<McpPosts>(api->states_, *api->events_, api->options_.version, std::move(make_tools));
   return api;
 }
 
@@ -145,7 +152,7 @@ void Api::show_openapi(const std::shared_ptr<Exchange>& exchange) {
   if (!premises) return exchange->finish(error_response(premises.error()));
   const auto settings = (*premises)->settings();
   if (!settings) return exchange->finish(error_response(settings.error()));
-  exchange->finish(json_response(200, openapi(tools_for(exchange->visitor.caller, *settings), options_.version)));
+  exchange->finish(json_response(200, openapi(tools_for(exchange->visitor.caller, **settings), options_.version)));
 }
 
 void Api::listen(const std::shared_ptr<Exchange>& exchange) { events_->listen(exchange, Events::Wants::records); }
@@ -168,6 +175,7 @@ Result<std::shared_ptr<const Premises>> Api::premises_of(const std::string& work
   if (const auto found = premises_.find(workspace); found != premises_.end()) return found->second;
   PremisesOptions options = TRY(options_.place(workspace));
   options.open_guard = [this](const cordon::Request& request) { return service_.guard_for(request); };
+  options.rules = service_.rules();
   auto premises = std::make_shared<const Premises>(std::move(options), clock_);
   if (premises_.size() >= most_premises) premises_.clear();
   premises_.emplace(workspace, premises);

@@ -24,6 +24,7 @@ struct ApiOptions {
   std::size_t workers = 256;
   /// Where the tools work for who has this workspace; guards are the service's.
   std::function<Result<PremisesOptions>(const std::string& workspace)> place;
+  MakeToolset make_tools = {};  // for MCP; empty: Cordon's own
 };
 
 class Api {

@@ -161,7 +161,8 @@ void McpPosts::converse(const Premises& premises, const std::shared_ptr<Exchange
   // Who takes no stream cannot be asked anything.
   if (!streams && options.begun) options.begun->capabilities = Json::object();
   PostOutlet outlet(*exchange, era.modern, streams);
-  mcp::Conversation conversation(premises, states_, outlet, std::move(options));
+  const auto tools = make_tools_(premises, options.caller);
+  mcp::Conversation conversation(*tools, states_, outlet, std::move(options));
   const bool begins = !era.modern && era.session.empty();
   if (begins) {
     // The session must be there before the client hears of it.
@@ -169,7 +170,7 @@ void McpPosts::converse(const Premises& premises, const std::shared_ptr<Exchange
       void send(const Json& message) override { kept = message; }
       Json kept;
     } held;
-    mcp::Conversation opening(premises, states_, held,
+    mcp::Conversation opening(*tools, states_, held,
                               {.caller = exchange->visitor.caller, .version = version_, .in_place = true});
     opening.receive(exchange->request.body);
     if (const auto peer = opening.begun()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,11 +16,14 @@
 
 namespace cordon::serve::http {
 
+/// The tools of a caller in a place.
+using MakeToolset = std::function<std::unique_ptr<mcp::Toolset>(const Premises& premises, const Caller& caller)>;
+
 class McpPosts {
  public:
   /// All must outlive it.
-  McpPosts(mcp::RequestStates& states, Events& events, std::string version)
-      : states_(states), events_(events), version_(std::move(version)) {}
+  McpPosts(mcp::RequestStates& states, Events& events, std::string version, MakeToolset make_tools)
+      : states_(states), events_(events), version_(std::move(version)), make_tools_(std::move(make_tools)) {}
 
   /// Answers one POST and returns when it is answered. On a worker.
   void post(const Premises& premises, const std::shared_ptr<Exchange>& exchange);
@@ -52,6 +56,7 @@ class McpPosts {
   mcp::RequestStates& states_;
   Events& events_;
   std::string version_;
+  MakeToolset make_tools_;
   std::mutex lock_;
   std::map<std::string, Session> sessions_;
 };

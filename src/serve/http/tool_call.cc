@@ -77,7 +77,7 @@ void call_tool(std::string_view name, const Premises& premises, Exchange& exchan
   const Caller& caller = exchange.visitor.caller;
   const auto settings = premises.settings();
   if (!settings) return exchange.finish(error_response(settings.error()));
-  const Tool* tool = find_tool(name, caller, *settings);
+  const Tool* tool = find_tool(name, caller, **settings);
   if (tool == nullptr) {
     return exchange.finish(error_response(404, "unknown_tool", "there is no such tool", "See /v1/openapi.json."));
   }

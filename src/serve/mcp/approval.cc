@@ -68,7 +68,7 @@ Reply reply_of(Way way, const Json& result) {
 }
 
 Result<void> vote(const Premises& premises, const Caller& caller, const std::string& id, Reply reply) {
-  if (!is_surface(TRY(premises.settings()), caller)) {
+  if (!is_surface(*TRY(premises.settings()), caller)) {
     return fail(Fault::denied, "the settings do not name '{}' as a place where a person approves",
                 caller.principal.agent);
   }

@@ -36,24 +36,10 @@ Json meta_of(const Json& message) {
   return meta.is_object() ? meta : Json::object();
 }
 
-Json describe(const Tool& tool) {
-  return {{"name", std::string(tool.name)},
-          {"title", std::string(tool.title)},
-          {"description", std::string(tool.description)},
-          {"inputSchema", schema_of(tool.arguments)},
-          {"outputSchema", tool.output_schema()},
-          {"annotations",
-           {{"title", std::string(tool.title)},
-            {"readOnlyHint", tool.hints.read_only},
-            {"destructiveHint", tool.hints.destructive},
-            {"idempotentHint", tool.hints.idempotent},
-            {"openWorldHint", false}}}};
-}
-
 }  // namespace
 
-Conversation::Conversation(const Premises& premises, RequestStates& states, Outlet& outlet, ConversationOptions options)
-    : premises_(premises), states_(states), outlet_(outlet), options_(std::move(options)), legacy_(options_.begun) {}
+Conversation::Conversation(Toolset& tools, RequestStates& states, Outlet& outlet, ConversationOptions options)
+    : tools_(tools), states_(states), outlet_(outlet), options_(std::move(options)), legacy_(options_.begun) {}
 
 Conversation::~Conversation() { end(); }
 
@@ -184,11 +170,9 @@ void Conversation::list_tools(const Json& message, const Peer& peer) {
   if (message.contains("params") && message["params"].contains("cursor")) {
     return refuse(message["id"], code::invalid_params, "params.cursor is none of ours: the list has one page");
   }
-  const auto settings = premises_.settings();
-  if (!settings) return refuse(message["id"], code::internal, settings.error().sentence);
-  Json list = Json::array();
-  for (const Tool* tool : tools_for(options_.caller, *settings)) list.push_back(describe(*tool));
-  Json result = {{"tools", std::move(list)}};
+  auto list = tools_.list();
+  if (!list) return refuse(message["id"], code::internal, list.error().sentence);
+  Json result = {{"tools", *std::move(list)}};
   if (peer.modern) {
     result["ttlMs"] = list_lasts_ms;
     result["cacheScope"] = "private";
@@ -215,17 +199,6 @@ void Conversation::take_response(const Json& message) {
   if (found == asked_.end() || found->second) return;
   found->second = message.value("result", Json::object());
   changed_.notify_all();
-}
-
-std::optional<Json> Conversation::ask_client(std::string_view method, Json params, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  const std::string id = fmt::format("{}-{}", options_.asks_as, ++asked_so_far_);
-  asked_.emplace(id, std::nullopt);
-  outlet_.send(request(id, method, std::move(params)));
-  changed_.wait(lock, stop, [&] { return asked_[id].has_value() || ended_; });
-  std::optional<Json> result = asked_[id];
-  asked_.erase(id);
-  return result;
 }
 
 void Conversation::reply(const Json& id, const Peer& peer, Json result) {

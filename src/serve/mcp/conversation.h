@@ -12,12 +12,13 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "serve/mcp/message.h"
 #include "serve/mcp/request_state.h"
+#include "serve/mcp/toolset.h"
 #include "serve/premises.h"
-#include "serve/tools/tool.h"
 
 namespace cordon::serve::mcp {
 
@@ -26,13 +27,6 @@ class Outlet {
  public:
   virtual ~Outlet() = default;
   virtual void send(const Json& message) = 0;
-};
-
-/// What a client said about itself.
-struct Peer {
-  bool modern = false;
-  std::string version;
-  Json capabilities = Json::object();
 };
 
 struct ConversationOptions {
@@ -48,7 +42,7 @@ struct ConversationOptions {
 class Conversation {
  public:
   /// All must outlive it. `states` may be shared by the conversations of one server.
-  Conversation(const Premises& premises, RequestStates& states, Outlet& outlet, ConversationOptions options);
+  Conversation(Toolset& tools, RequestStates& states, Outlet& outlet, ConversationOptions options);
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -73,15 +67,18 @@ class Conversation {
     bool over = false;
     std::thread thread;
   };
-  struct ToolCall {
+  struct PendingCall {
     Json id;
-    Peer peer;
-    std::string name;
-    Json arguments;
-    Json progress_token;
-    std::optional<std::string> state;
-    Json replies;  // inputResponses
+    ToolCall call;
+    std::optional<std::string> state;  // as the client carried it
   };
+  /// An error of the protocol.
+  struct Refusal {
+    int code;
+    std::string sentence;
+    Json data = {};
+  };
+  using Answer = std::variant<Json, Refusal>;
 
   void take(const Json& message);
   void take_request(const Json& message);
@@ -97,27 +94,21 @@ class Conversation {
   void list_tools(const Json& message, const Peer& peer);
   void call_tool(const Json& message, const Peer& peer);
 
-  void start(ToolCall call);
-  void run(const ToolCall& call, const std::shared_ptr<Running>& running);
-  Result<Json> perform(const ToolCall& call, const std::stop_token& stop);
-  /// What a waiting answer becomes where a person can be asked from here.
-  Result<Json> ask(const ToolCall& call, const Tool& tool, const Settings& settings, Json answer,
-                   const std::stop_token& stop);
-  /// The second round of a call.
-  Result<Json> go_on(const ToolCall& call, const Tool& tool, const std::stop_token& stop);
-  Result<Json> call_by_approval(const ToolCall& call, const Tool& tool, const std::string& approval,
-                                std::optional<Duration> wait, const std::stop_token& stop);
-  Result<Json> call_once(const ToolCall& call, const Tool& tool, const Json& arguments, std::optional<Duration> wait,
-                         const std::stop_token& stop);
-  /// Sends a request to the client (before 2026-07-28) and waits for its result; nothing when there was none.
-  std::optional<Json> ask_client(std::string_view method, Json params, const std::stop_token& stop);
+  void start(PendingCall pending);
+  void run(const PendingCall& pending, const std::shared_ptr<Running>& running);
+  /// Round by round, until there is an answer.
+  Answer perform(const PendingCall& pending);
+  /// Since 2026-07-28: the client answers by calling again.
+  Answer input_required(const Round& round, const Digest& digest);
+  /// Before: it is sent requests, whose results are waited for. Those that never came are missing.
+  Json ask_client(const std::vector<Question>& questions, const std::stop_token& stop);
 
   void reply(const Json& id, const Peer& peer, Json result);
   void refuse(const Json& id, int code, std::string_view sentence, Json data = {});
   Json server_info() const;
   void sweep();
 
-  const Premises& premises_;
+  Toolset& tools_;
   RequestStates& states_;
   Outlet& outlet_;
   ConversationOptions options_;

@@ -71,6 +71,8 @@ Json request(std::string_view id, std::string_view method, Json params) {
   return {{"jsonrpc", "2.0"}, {"id", std::string(id)}, {"method", std::string(method)}, {"params", std::move(params)}};
 }
 
+Json text_block(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
+
 std::string to_line(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 }  // namespace cordon::serve::mcp

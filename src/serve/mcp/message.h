@@ -17,6 +17,7 @@ constexpr int unknown_method = -32601;
 constexpr int invalid_params = -32602;
 constexpr int internal = -32603;
 constexpr int busy = -32000;
+constexpr int missing_capability = -32021;
 constexpr int unsupported_version = -32022;
 }  // namespace code
 
@@ -40,6 +41,9 @@ Json response(const Json& id, Json result);
 Json error_response(const Json& id, int code, std::string_view sentence, Json data = {});
 Json notification(std::string_view method, Json params);
 Json request(std::string_view id, std::string_view method, Json params);
+
+/// Text as a part of a tool's content.
+Json text_block(std::string text);
 
 /// One line for a stream; bytes that are no text are replaced.
 std::string to_line(const Json& message);

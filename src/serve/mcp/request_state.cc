@@ -1,7 +1,5 @@
 #include "serve/mcp/request_state.h"
 
-#include "base/json.h"
-
 namespace cordon::serve::mcp {
 
 namespace {
@@ -18,17 +16,16 @@ Digest digest_of_call(const Caller& caller, std::string_view method, std::string
   return hash.add_field(arguments.dump(-1, ' ', false, Json::error_handler_t::replace)).finish();
 }
 
-Result<std::string> RequestStates::issue(const RequestState& state, const Digest& call, Duration lasts) {
+Result<std::string> RequestStates::issue(const Json& state, const Digest& call, Duration lasts) {
   const Json payload = {{"nonce", to_hex(TRY(random_bytes(16)))},
-                        {"approval", state.approval},
-                        {"way", state.way},
+                        {"state", state},
                         {"until", (clock_->now() + lasts).time_since_epoch().count()},
                         {"call", call.hex()}};
   const std::string text = payload.dump();
   return to_base64(text) + "." + hmac_sha256(key_, text).hex();
 }
 
-Result<RequestState> RequestStates::take(std::string_view text, const Digest& call) {
+Result<Json> RequestStates::take(std::string_view text, const Digest& call) {
   const auto wrong = [](const char* why) {
     return fail(Fault::denied, "requestState {}; make the call again without it", why);
   };
@@ -38,15 +35,15 @@ Result<RequestState> RequestStates::take(std::string_view text, const Digest& ca
   const auto tag = Digest::from_hex(text.substr(dot + 1));
   if (!payload || !tag || !(hmac_sha256(key_, *payload) == *tag)) return wrong("is none of ours");
   // Ours from here on, so its members are what `issue` wrote.
-  const Json state = parse_json(*payload);
-  const Time until{Duration(state["until"].get<std::int64_t>())};
+  const Json sealed = parse_json(*payload);
+  const Time until{Duration(sealed["until"].get<std::int64_t>())};
   const Time now = clock_->now();
   if (now >= until) return wrong("has expired");
-  if (state["call"].get<std::string>() != call.hex()) return wrong("belongs to another call");
+  if (sealed["call"].get<std::string>() != call.hex()) return wrong("belongs to another call");
   const std::lock_guard lock(mutex_);
   std::erase_if(taken_, [&](const auto& entry) { return entry.second <= now; });
-  if (!taken_.emplace(state["nonce"].get<std::string>(), until).second) return wrong("was used already");
-  return RequestState{.approval = state["approval"].get<std::string>(), .way = state["way"].get<std::string>()};
+  if (!taken_.emplace(sealed["nonce"].get<std::string>(), until).second) return wrong("was used already");
+  return Json(sealed["state"]);
 }
 
 }  // namespace cordon::serve::mcp

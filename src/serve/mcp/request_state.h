@@ -9,15 +9,11 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "serve/premises.h"
 
 namespace cordon::serve::mcp {
-
-struct RequestState {
-  std::string approval;  // queue id
-  std::string way;       // how the person was asked: "page" or "form"
-};
 
 /// The call that a state belongs to.
 Digest digest_of_call(const Caller& caller, std::string_view method, std::string_view name, const Json& arguments);
@@ -27,9 +23,9 @@ class RequestStates {
   /// `key` is for this process alone: a state ends with it.
   RequestStates(std::string key, const Clock& clock) : key_(std::move(key)), clock_(&clock) {}
 
-  Result<std::string> issue(const RequestState& state, const Digest& call, Duration lasts);
+  Result<std::string> issue(const Json& state, const Digest& call, Duration lasts);
   /// The second time it is refused, as is everything that was not issued here for this very call.
-  Result<RequestState> take(std::string_view text, const Digest& call);
+  Result<Json> take(std::string_view text, const Digest& call);
 
  private:
   std::string key_;

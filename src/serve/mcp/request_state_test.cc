@@ -14,8 +14,7 @@ class RequestStateTest : public ::testing::Test {
     return digest_of_call(caller(agent), "tools/call", "sandbox_exec", {{"command", command}});
   }
   std::string issue() {
-    return states_.issue({.approval = "cmd_0123456789", .way = "form"}, call("a", "rm x"), std::chrono::minutes(5))
-        .value();
+    return states_.issue({{"approval", "cmd_0123456789"}}, call("a", "rm x"), std::chrono::minutes(5)).value();
   }
 
   ManualClock clock_{Time{std::chrono::hours(24)}};
@@ -26,8 +25,7 @@ TEST_F(RequestStateTest, ComesBackOnceForTheSameCall) {
   const std::string state = issue();
   const auto taken = states_.take(state, call("a", "rm x"));
   ASSERT_TRUE(taken) << taken.error().sentence;
-  EXPECT_EQ(taken->approval, "cmd_0123456789");
-  EXPECT_EQ(taken->way, "form");
+  EXPECT_EQ((*taken)["approval"], "cmd_0123456789");
   EXPECT_FALSE(states_.take(state, call("a", "rm x")));
 }
 

@@ -31,10 +31,10 @@ std::vector<const Tool*> tools_for(const Caller& caller, const Settings& setting
 }
 
 const Tool* find_tool(std::string_view name, const Caller& caller, const Settings& settings) {
-  for (const Tool* tool : tools_for(caller, settings)) {
-    if (tool->name == name) return tool;
-  }
-  return nullptr;
+  const std::span<const Tool> tools = all_tools();
+  const auto found = std::ranges::find(tools, name, &Tool::name);
+  if (found == tools.end()) return nullptr;
+  return has(*found, caller, settings.agent(caller.principal.agent).tools) ? &*found : nullptr;
 }
 
 Result<Json> call_tool(const Tool& tool, const Premises& premises, const Call& call) {
