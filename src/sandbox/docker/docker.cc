@@ -164,8 +164,9 @@ class DockerSandbox::Run {
     const std::string id = TRY(engine_.create(stage.id(), body_of(layout, wanted)));
     auto ran = attend(id, stage, layout, io, std::move(stop), report);
     // Ended by itself it is removed by the engine; whatever else happened, it is removed here.
-    if (!ran || !engine_.wait_until_removed(id)) CHECK_OK(engine_.remove(id));
-    return ran;
+    if (ran && engine_.wait_until_removed(id)) return ran;
+    const auto removed = engine_.remove(id);
+    return ran ? removed : ran;  // what went wrong first is told; what could not be removed is swept
   }
 
   Result<void> attend(const std::string& id, container::Stage& stage, container::Layout& layout, Io& io,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <thread>
 
 #include "base/text.h"
 
@@ -171,9 +172,16 @@ Result<void> Engine::kill(const std::string& id) const {
 }
 
 Result<void> Engine::remove(const std::string& id) const {
-  TRY(expect(TRY(ask("DELETE", fmt::format("/containers/{}?force=1&v=1", id))), {204, 200, 404, 409},
-             "remove the container"));
-  return {};
+  constexpr int attempts = 40;
+  for (int attempt = 1;; ++attempt) {
+    Answer answer = TRY(ask("DELETE", fmt::format("/containers/{}?force=1&v=1", id)));
+    // Podman refuses for as long as the container is just ending by itself.
+    if (answer.status != 500 || attempt == attempts) {
+      TRY(expect(std::move(answer), {204, 200, 404, 409}, "remove the container"));
+      return {};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
 }
 
 Result<void> Engine::wait_until_removed(const std::string& id) const {
