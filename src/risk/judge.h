@@ -129,6 +129,9 @@ class Judge {
   void may_carry(Run& run);
   void shell_escapes(Run& run);
   void implied_files(Run& run);
+  void unnamed_options(Run& run, bool about_commands);
+  void unnamed_option(Run& run, std::string_view name, const Arg& value);
+  static bool is_unnamed(const Sorted& sorted, std::string_view name, bool glued);
   void option_that_runs(Run& run, std::string_view name, const Arg& value);
   std::string with_calls(std::string_view text) const;
   void list_calls(std::span<const Arg> words, Span where);

@@ -252,9 +252,7 @@ void Judge::known_program(Run& run, const Node& program) {
     if (Check check = check_named(rows::check_names[node->check].view())) check(*this, run);
   }
   apply_options(run);
-  for (const GivenOption& given : sorted.options) {
-    if (!given.option && given.name.size() > 2) option_that_runs(run, given.name, given.value);
-  }
+  unnamed_options(run, false);
   if (!run.judged) apply_operands(run);
   apply_net(run);
   implied_files(run);

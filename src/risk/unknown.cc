@@ -53,14 +53,28 @@ bool is_shell_like(std::string_view name) {
   return program != nullptr && program->base.has(Mark::stdin_code);
 }
 
-/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others.
-bool begins_a_command(std::string_view text) {
-  const std::size_t blank = text.find(' ');
+/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts hand
+/// on what follows "!" or "|".
+bool begins_a_command(std::string_view& text) {
+  const std::size_t begin = text.find_first_not_of("!|: ");
+  const bool escaped = begin != std::string_view::npos && text.substr(0, begin).find_first_of("!|") != std::string_view::npos;
+  const std::string_view line = escaped ? text.substr(begin) : text;
+  const std::size_t blank = line.find(' ');
   if (blank == std::string_view::npos || blank == 0) return false;
-  const std::string_view name = text.substr(0, blank);
-  const std::string_view next = text.substr(blank + 1);
-  if (is_shell_like(name.substr(name.rfind('/') + 1))) return next.starts_with("-c") || next.starts_with("-e");
-  return listed("carried_program", name);
+  const std::string_view name = line.substr(0, blank);
+  const std::string_view next = line.substr(blank + 1);
+  const bool shell = is_shell_like(name.substr(name.rfind('/') + 1));
+  const bool begins = shell ? next.starts_with("-c") || next.starts_with("-e") : listed("carried_program", name);
+  if (begins) text = line;
+  return begins;
+}
+
+/// Code that the machine itself runs, whoever loads it.
+bool is_library(std::string_view path) {
+  for (std::string_view ending : {".so", ".dylib", ".dll", ".jar", ".node", ".ko"}) {
+    if (path.ends_with(ending)) return true;
+  }
+  return path.find(".so.") != std::string_view::npos;
 }
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '.'; }
@@ -93,6 +107,7 @@ void Judge::unknown_program(Run& run, std::string_view name) {
     }
     if (place.guarded) raise(run, "guard.touched", arg.where);
     if (place.area == Area::device) raise(run, "disk.device_argument", arg.where);
+    if (is_library(text) && place.area == Area::temporary) raise(run, "exec.library", arg.where);
   }
   may_carry(run);
   shell_escapes(run);
@@ -157,21 +172,69 @@ void Judge::may_carry(Run& run) {
   const std::string_view own = words[0].text.substr(words[0].text.rfind('/') + 1);
   if (own.ends_with("sh") && words.size() > 2 && words[1].text == "-c") shell_text(run, words[2], words.subspan(3));
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    const std::string_view option = words[i].text;
-    const bool code = option == "-e" || option == "--eval" || option == "-eval" || option == "--expr" ||
-                      option == "--execute" || option == "--code";
-    if (!code) continue;
+    if (words[i].text != "-e") continue;
     if (const auto generic = language_named("generic")) run_code(run, *generic, words[i + 1]);
   }
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::size_t equals = words[i].text.find('=');
-    const bool glued = equals != std::string_view::npos;
-    if (!words[i].text.starts_with('-')) continue;
-    Arg value = glued                  ? synthetic(std::string(words[i].text.substr(equals + 1)), words[i])
-                : i + 1 < words.size() ? words[i + 1]
-                                       : Arg{};
-    option_that_runs(run, words[i].text.substr(0, equals), value);
+  unnamed_options(run, about_commands);
+}
+
+/// Options that no row names still say by their own names, or by what they are given, that they run or load something.
+void Judge::unnamed_options(Run& run, bool about_commands) {
+  const Sorted& sorted = run.sorted;
+  const Arg* end = !sorted.carried.empty() ? sorted.carried.data() : sorted.line.data();
+  for (std::size_t i = 1; i < run.words.size() && &run.words[i] != end; ++i) {
+    const std::string_view word = run.words[i].text;
+    if (word == "--") return;
+    if (word.size() < 3 || word[0] != '-') continue;
+    const std::size_t equals = word.find('=');
+    const std::string_view name = word.substr(0, equals);
+    if (sorted.program && !is_unnamed(sorted, name, equals != std::string_view::npos)) continue;
+    Arg value;
+    if (equals != std::string_view::npos)
+      value = synthetic(std::string(word.substr(equals + 1)), run.words[i]);
+    else if (i + 1 < run.words.size() && !run.words[i + 1].text.starts_with('-') && &run.words[i + 1] != end)
+      value = run.words[i + 1];
+    option_that_runs(run, name, value);
+    if (!about_commands && !value.text.empty()) unnamed_option(run, name, value);
   }
+}
+
+bool Judge::is_unnamed(const Sorted& sorted, std::string_view name, bool glued) {
+  for (const GivenOption& given : sorted.options) {
+    if (!given.option && given.name == name) return true;
+  }
+  // -pdflatex=x where the row expects letters.
+  if (!glued || name.starts_with("--")) return false;
+  return std::none_of(sorted.chain.begin(), sorted.chain.end(), [&](const Node* node) {
+    const Option* letter = find_option(*node, name.substr(0, 2));
+    return find_option(*node, name) || (letter && letter->spec.takes() != Role::none);
+  });
+}
+
+void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
+  const std::string_view bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  if (listed("option_text", bare)) return;
+  std::string_view command = value.text;
+  if (begins_a_command(command)) {
+    raise(run, "exec.option", value.where);
+    shell_text(run, synthetic(std::string(command), value), {});
+    return;
+  }
+  if (listed("option_code", bare)) {
+    if (const auto generic = language_named("generic")) run_code(run, *generic, value);
+    return;
+  }
+  if (listed("option_command", bare)) {
+    if (value.known) shell_text(run, value, {});
+    return;
+  }
+  const bool pathlike = value.known && value.text.find('/') != std::string_view::npos;
+  if (!pathlike || value.text.find("://") != std::string_view::npos) return;
+  const bool library = is_library(value.text);
+  if (!library && !listed("option_loads", bare)) return;
+  const Place place = locate(run, value.text);
+  if (place.area == Area::temporary || place.area == Area::outside || (library && place.area == Area::home))
+    raise(run, library ? "exec.library" : "exec.outside_code", value.where);
 }
 
 /// --pager=…, --rsh …, --shell-escape: what such options are given, or let the input say, is run.
