@@ -70,6 +70,7 @@ Check check_named(std::string_view name) {
       {"stdout", to_stdout},
       {"su", switch_user},
       {"task", task_runner},
+      {"of_process", of_process},
       {"truncate", truncation},
       {"wget", wget},
       {"xargs", arguments_from_input},

@@ -133,13 +133,21 @@ void npm_setting(Judge& judge, Run& run) {
 }
 
 /// go run example.com/tool@latest fetches and runs it.
+/// taskset -p 42 asks about a running process, taskset -p 1 42 changes it.
+void of_process(Judge& judge, Run& run) {
+  if (!run.sorted.has("-p")) return;
+  if (!run.sorted.carried.empty()) judge.raise(run, "exec.debugger", run.where);
+  run.judged = true;
+}
+
 void go_package(Judge& judge, Run& run) {
   if (run.sorted.node->name.view() != "run") return;
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view text = operand.arg.text;
     if (text.find('@') != std::string_view::npos && text.find('.') != std::string_view::npos)
       judge.raise(run, "supply.git", operand.arg.where);
-    if (text.ends_with(".go")) judge.run_script_file(run, operand.arg);
+    const bool piped = operand.arg.word && operand.arg.word->has(Piece::Kind::process_in);
+    if (piped || text.ends_with(".go")) judge.run_script_file(run, operand.arg);
     break;
   }
 }

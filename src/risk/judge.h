@@ -147,6 +147,7 @@ class Judge {
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);
   void verbs(Run& run, std::span<const Arg> words);
+  void operand_verbs(Run& run);
   void foreign_source(Run& run);
   bool unknown_download() const;
   void package_settings(Run& run, const Place& place, std::string_view text, Span where);
@@ -178,6 +179,10 @@ Check check_named(std::string_view name);
 
 /// delete, destroy, drop … or list, get, show … in a word such as "apps:destroy" or "delete-stack".
 Risk verb_risk(std::string_view word);
+
+/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts hand
+/// on what follows "!" or "|"; such marks are taken off.
+bool begins_a_command(std::string_view& text);
 
 std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);
 

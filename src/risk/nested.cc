@@ -55,6 +55,11 @@ void Judge::shell_line(Run& run, std::span<const Arg> words, std::optional<Frame
     shell_text(run, words[0], {}, frame);
     return;
   }
+  // watch -x sh -c TEXT, ssh host sh -c TEXT: whether the words are joined or not, the text was meant to run.
+  if (words.size() > 2 && words[1].text.starts_with("-") && words[1].text.ends_with("c")) {
+    const Node* shell = find_program(words[0].text);
+    if (shell && shell->base.has(Mark::shell_out)) shell_text(run, words[2], words.subspan(3), frame);
+  }
   std::string joined;
   Arg line;
   line.where = words[0].where;

@@ -121,6 +121,16 @@ void Judge::verbs(Run& run, std::span<const Arg> words) {
   }
 }
 
+/// The same for a program whose options the tables know: their values are no verbs.
+void Judge::operand_verbs(Run& run) {
+  std::vector<Arg> words;
+  for (const Operand& operand : run.sorted.operands) words.push_back(operand.arg);
+  for (std::string_view text : run.sorted.chain_texts) {
+    if (words.size() < 4 && text != run.words[0].text) words.insert(words.begin(), synthetic(std::string(text), run.words[0]));
+  }
+  verbs(run, words);
+}
+
 bool Judge::asks_for_help(const Run& run) const {
   const Sorted& sorted = run.sorted;
   const bool grave = sorted.node->base.level >= static_cast<int>(Risk::dangerous);
@@ -212,7 +222,7 @@ void Judge::known_program(Run& run, const Node& program) {
     }
   const bool any_sub =
       sorted.chain.size() > 1 && sorted.node->name.view() == "*" && sorted.program->base.has(Mark::net);
-  if ((!sorted.unknown_sub.empty() || any_sub) && base < Risk::dangerous) verbs(run, run.words.subspan(1));
+  if ((!sorted.unknown_sub.empty() || any_sub) && base < Risk::dangerous) operand_verbs(run);
   // git $SUBCOMMAND: which of very different things will happen is not known.
   const bool chosen_later = !sorted.unknown_sub.empty() && !sorted.operands.empty() && !sorted.operands[0].arg.known &&
                             !sorted.operands[0].arg.wildcard;
@@ -252,6 +262,9 @@ void Judge::known_program(Run& run, const Node& program) {
     if (Check check = check_named(rows::check_names[node->check].view())) check(*this, run);
   }
   apply_options(run);
+  const bool reads_code = sorted.node->base.has(Mark::stdin_code) && !run.judged && sorted.operands.empty();
+  if (reads_code && run.in.from != Stdin::From::terminal && !sorted.node->roles().empty())
+    run_stdin(run, sorted.node->roles()[0].language);
   unnamed_options(run, false);
   if (!run.judged) apply_operands(run);
   apply_net(run);

@@ -312,7 +312,9 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         break;
       }
       if (role == Role::config && run.sorted.program->name.view() == "make") {
-        const std::string* text = arg.text == "-" ? run.in.text : file_text(locate(run, arg.text).path);
+        const bool input = arg.text == "-" || (arg.known && descriptor_named(arg.text) == 0);
+        if (input && run.in.from == Stdin::From::text) run_recipes(run, std::string(run.in.file.text), arg);
+        const std::string* text = input ? run.in.text : file_text(locate(run, arg.text).path);
         if (text) run_recipes(run, *text, arg);
       }
       const bool pathlike =

@@ -266,7 +266,7 @@ void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg&
   judge.at_least(run, Risk::normal);
   while (command.starts_with(' ')) command.remove_prefix(1);
   for (std::string_view runs :
-       {"shell", "!", "make", "pipe", "|", "python", "py", "platform shell", "script", "guile", "gu", "source", "call",
+       {"shell", "!", "make", "pipe", "|", "add-auto-load", "set auto-load", "python", "py", "platform shell", "script", "guile", "gu", "source", "call",
         "print system", "p system", "process launch", "expression", "expr", "command script"}) {
     if (!command.starts_with(runs)) continue;
     judge.raise(run, "exec.inline", arg.where);
@@ -350,9 +350,9 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
     if ((first == "SET" && any({"GLOBAL", "PERSIST"})) || is({"SHUTDOWN", "KILL", "RESET", "PURGE"}))
       raise(run, "db.admin", where);
     if (any({"PROGRAM", "XP_CMDSHELL", "LOAD_EXTENSION", "SYS_EXEC", "SYS_EVAL", "SP_OACREATE", "LO_EXPORT",
-             "LO_IMPORT", "EDITOR"}) &&
+             "LO_IMPORT", "EDITOR", "EXECUTABLE"}) &&
         (first == "COPY" || first != "CREATE")) {
-      if (first == "COPY" || !holds_word(words, "PROGRAM")) {
+      if (first == "COPY" || first == "\\COPY" || !holds_word(words, "PROGRAM")) {
         raise(run, "db.runs", where);
         for (const std::string& command : strings) {
           Arg inner;
@@ -384,11 +384,17 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
       at_least(run, Risk::normal);
     if (is({"\\I", "\\IR", ".READ", ".LOAD", "SOURCE", "\\COPY", ".IMPORT", "\\G", ".RESTORE"}))
       at_least(run, Risk::normal);
-    if (first == ".LOAD") raise(run, "db.runs", where);
+    if (first == ".LOAD" || first == "INSTALL" || first == "HOST" ||
+        (first == "LOAD" && !any({"DATA", "XML", "INDEX", "TABLE"})))
+      raise(run, "db.runs", where);
     if (is({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CREATE",  "ALTER",   "VACUUM",  "REINDEX", "COPY",
             "CALL",   "DO",     "LOCK",   "BEGIN", "COMMIT",  "ANALYZE", "REFRESH", "CLUSTER", "COMMENT", "ATTACH"}))
       at_least(run, Risk::normal);
     if (holds_word(words, "\x01") && words.size() == 1) raise(run, "dynamic.code", where);
+  }
+  for (const std::string& each : strings) {
+    if (each.find('/') == std::string::npos || each.find_first_of(" \n") != std::string::npos) continue;
+    if (locate(run, each).credential) raise(run, "db.files", where);
   }
 }
 

@@ -53,8 +53,18 @@ bool is_shell_like(std::string_view name) {
   return program != nullptr && program->base.has(Mark::stdin_code);
 }
 
-/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts hand
-/// on what follows "!" or "|".
+/// Code that the machine itself runs, whoever loads it.
+bool is_library(std::string_view path) {
+  for (std::string_view ending : {".so", ".dylib", ".dll", ".jar", ".node", ".ko"}) {
+    if (path.ends_with(ending)) return true;
+  }
+  return path.find(".so.") != std::string_view::npos;
+}
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '.'; }
+
+}  // namespace
+
 bool begins_a_command(std::string_view& text) {
   const std::size_t begin = text.find_first_not_of("!|: ");
   const bool escaped = begin != std::string_view::npos && text.substr(0, begin).find_first_of("!|") != std::string_view::npos;
@@ -68,18 +78,6 @@ bool begins_a_command(std::string_view& text) {
   if (begins) text = line;
   return begins;
 }
-
-/// Code that the machine itself runs, whoever loads it.
-bool is_library(std::string_view path) {
-  for (std::string_view ending : {".so", ".dylib", ".dll", ".jar", ".node", ".ko"}) {
-    if (path.ends_with(ending)) return true;
-  }
-  return path.find(".so.") != std::string_view::npos;
-}
-
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '.'; }
-
-}  // namespace
 
 void Judge::unknown_program(Run& run, std::string_view name) {
   effect(Effect::Kind::runs, name);
@@ -204,7 +202,8 @@ bool Judge::is_unnamed(const Sorted& sorted, std::string_view name, bool glued) 
     if (!given.option && given.name == name) return true;
   }
   // -pdflatex=x where the row expects letters.
-  if (!glued || name.starts_with("--")) return false;
+  const bool word = glued || name.find('-', 1) != std::string_view::npos;
+  if (!word || name.starts_with("--")) return false;
   return std::none_of(sorted.chain.begin(), sorted.chain.end(), [&](const Node* node) {
     const Option* letter = find_option(*node, name.substr(0, 2));
     return find_option(*node, name) || (letter && letter->spec.takes() != Role::none);
