@@ -80,6 +80,9 @@ void interpreter(Judge& judge, Run& run) {
     run_module(judge, run);
     return;
   }
+  if (code_given && (run.sorted.has("-n") || run.sorted.has("-p")) && language_name(language) == "ruby") {
+    for (const Arg& file : positional) judge.reads(run, file, false);
+  }
   if (code_given) {
     // A shell whose output leaves by a pipe is only of interest when somebody sits at the other end.
     return;

@@ -174,6 +174,10 @@ void lines_that_run(Judge& judge, Run& run) {
       judge.writes(run, path);
     }
     if (program == "m4" && text.find("syscmd(") != std::string_view::npos) judge.raise(run, "exec.inline", run.where);
+    if (run.sorted.marked(Mark::net) && (text.starts_with("get ") || text.starts_with("mget "))) {
+      const std::string_view name = text.substr(text.rfind(' ') + 1);
+      judge.mark_file(judge.locate(run, name.substr(name.rfind('/') + 1)).path, Flow{.network = true});
+    }
     if (run.sorted.marked(Mark::net) && (text.starts_with("put ") || text.starts_with("mput "))) {
       Arg path;
       const std::string_view rest = text.substr(text.find(' ') + 1);

@@ -340,6 +340,11 @@ class CodeJudge {
     if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
     const bool called = is(tokens, i + 1, "(");
+    if (what.empty() && name_ == "generic") {
+      // clojure.java.shell/sh, shutil.rmtree: by the last part.
+      const std::size_t cut = name.find_last_of(".:/");
+      if (cut != std::string::npos) what = find_call(language_, std::string_view(name).substr(cut + 1));
+    }
     if (what.empty()) {
       const bool given = called || (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::string);
       if (given && sounds_like_running(name)) may_run(tokens, i);

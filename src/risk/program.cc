@@ -274,6 +274,10 @@ void Judge::known_program(Run& run, const Node& program) {
 }
 
 void Judge::apply_options(Run& run) {
+  const auto roles = run.sorted.node->roles();
+  const bool reads_operands = !run.frame.away && std::any_of(roles.begin(), roles.end(), [](const rows::RoleRow& role) {
+    return role.kind() == Role::read || role.kind() == Role::tree;
+  });
   for (const GivenOption& given : run.sorted.options) {
     if (!given.option) continue;
     const rows::Spec& spec = given.option->spec;
@@ -285,6 +289,10 @@ void Judge::apply_options(Run& run) {
         at_least(run, static_cast<Risk>(spec.level));
     }
     if (given.has_value && !run.options_judged) apply(run, spec.takes(), spec.language, given.value);
+    // A letter may take a value in one version of a tool and none in another: what it is given may be a file to read.
+    if (given.has_value && spec.takes() == Role::data && reads_operands && given.value.text.size() > 3 &&
+        given.value.text.find_first_of("/.") != std::string_view::npos && locate(run, given.value.text).credential)
+      reads(run, given.value, false);
   }
 }
 

@@ -298,6 +298,13 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         const Place place = locate(run, arg.text);
         if (place.area == Area::temporary || place.area == Area::outside) raise(run, "supply.outside", arg.where);
       }
+      if (!files_.empty() || !trees_.empty()) {
+        const Flow from = file_flow(locate(run, arg.text).path);
+        if (from.network)
+          raise(run, "net.download_run", arg.where);
+        else if (from.fetched && arg.text.find('/') != std::string_view::npos)
+          raise(run, "exec.fetched", arg.where);
+      }
       break;
     }
     case Role::library:

@@ -229,6 +229,8 @@ void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
   }
   const bool pathlike = value.known && value.text.find('/') != std::string_view::npos;
   if (!pathlike || value.text.find("://") != std::string_view::npos) return;
+  // Only a few options are meant to be given credentials.
+  if (!listed("option_credential", bare) && !run.frame.away && locate(run, value.text).credential) reads(run, value, false);
   const bool library = is_library(value.text);
   if (!library && !listed("option_loads", bare)) return;
   const Place place = locate(run, value.text);
