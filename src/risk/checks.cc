@@ -53,6 +53,7 @@ Check check_named(std::string_view name) {
       {"nmap", scan_scripts},
       {"npm_config", npm_setting},
       {"object_copy", object_copy},
+      {"of_process", of_process},
       {"owner", change_owner},
       {"parallel", parallel},
       {"perl", perl},
@@ -70,11 +71,11 @@ Check check_named(std::string_view name) {
       {"stdout", to_stdout},
       {"su", switch_user},
       {"task", task_runner},
-      {"of_process", of_process},
       {"truncate", truncation},
       {"wget", wget},
       {"xargs", arguments_from_input},
   });
+  static_assert(std::is_sorted(all.begin(), all.end(), [](const Named& a, const Named& b) { return a.first < b.first; }));
   if (name == "none") return nullptr;
   auto found = std::lower_bound(all.begin(), all.end(), name,
                                 [](const Named& each, std::string_view wanted) { return each.first < wanted; });
