@@ -46,6 +46,13 @@ struct RedirectScope {
   const RedirectScope* outer = nullptr;
 };
 
+/// A pipe or substitution has its own stream: redirects of that stream which lie further out no longer count.
+struct OwnStream {
+  bool is = false;
+  const RedirectScope* outer = nullptr;
+  const RedirectScope* lasting = nullptr;
+};
+
 /// What surrounds a command.
 struct Flow {
   bool conditional = false;
@@ -56,6 +63,8 @@ struct Flow {
   Input* input = nullptr;
   Output* output = nullptr;
   const RedirectScope* redirects = nullptr;
+  OwnStream own_output;
+  OwnStream own_input;
 };
 
 enum class Status : std::uint8_t { success, failure, unknown };
@@ -246,8 +255,12 @@ class Evaluator {
   State state_;
   Dialect dialect_;
   std::vector<Call> calls_;
+  OwnStream own_stream(const Flow& flow) const { return {true, flow.redirects, lasting_now_}; }
+  std::size_t add_enclosing(Command& command, const RedirectScope* scope, const Flow& flow, bool lasting);
+
   std::vector<std::unique_ptr<RedirectScope>> lasting_;  // of exec
   const RedirectScope* lasting_now_ = nullptr;
+  std::size_t lasting_added_ = 0;  // redirects that lasting_now_ gave to the command emitted last
   std::set<std::string, std::less<>> volatile_;  // changed by a trap at any time
   bool all_volatile_ = false;
   std::map<std::uint32_t, std::string> process_texts_;  // what <(…) holds, by its first command

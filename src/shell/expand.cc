@@ -297,6 +297,7 @@ void Evaluator::expand_substitution(const Part& part, Builder& builder, const Fl
   Flow inner = flow;
   ++inner.substitution;
   inner.output = &output;
+  inner.own_output = own_stream(flow);
   inner.background = false;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
@@ -323,6 +324,7 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
   inner.output = &output;
   inner.background = true;
   Input nothing;
+  (part.kind == Part::Kind::process_out ? inner.own_input : inner.own_output) = own_stream(flow);
   if (part.kind == Part::Kind::process_out) inner.input = &nothing;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });

@@ -341,6 +341,30 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   state_.set(name, std::move(next));
 }
 
+/// Redirects of enclosing groups, or of exec, as far as they still hold here. Returns how many the innermost gave.
+std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* innermost, const Flow& flow, bool lasting) {
+  const RedirectScope* output_ends = lasting ? flow.own_output.lasting : flow.own_output.outer;
+  const RedirectScope* input_ends = lasting ? flow.own_input.lasting : flow.own_input.outer;
+  bool own_output = false, own_input = false;
+  std::size_t first = 0;
+  for (const RedirectScope* scope = innermost; scope != nullptr; scope = scope->outer) {
+    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
+    own_output |= flow.own_output.is && scope == output_ends;
+    own_input |= flow.own_input.is && scope == input_ends;
+    const std::size_t before = command.redirects.size();
+    for (const Redirect& redirect : scope->redirects) {
+      if (own_input && redirect.fd == 0) continue;
+      if (own_output && redirect.fd == 1 && !redirect.also_stderr) continue;
+      command.redirects.push_back(redirect);
+      if (!own_output || !redirect.also_stderr) continue;
+      command.redirects.back().also_stderr = false;
+      command.redirects.back().fd = 2;
+    }
+    if (scope == innermost) first = command.redirects.size() - before;
+  }
+  return first;
+}
+
 std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.conditional = flow.conditional || (!calls_.empty() && calls_.back().returned);
   command.background = flow.background;
@@ -348,14 +372,8 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.directory = state_.around.directory;
   if (command.directory) afford(command.directory->size());
   take_stdin(command, flow);
-  for (const RedirectScope* scope = flow.redirects; scope != nullptr; scope = scope->outer) {
-    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
-    command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
-  }
-  for (const RedirectScope* scope = lasting_now_; scope != nullptr; scope = scope->outer) {
-    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
-    command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
-  }
+  add_enclosing(command, flow.redirects, flow, false);
+  lasting_added_ = add_enclosing(command, lasting_now_, flow, true);
   follow_duplicates(command);
   if (!exported_.empty()) add_exported(command);
   if (repeating_ > 0) {
