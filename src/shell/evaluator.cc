@@ -254,6 +254,7 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
     Flow inner = flow;
     inner.piped = true;
     Output output;
+    output.exits = exits_;
     if (!last) {
       inner.output = &output;
       inner.own_output = own_stream(flow);

@@ -26,6 +26,7 @@ struct Output {
   bool known = true;
   std::string text;
   std::vector<std::uint32_t> commands;  // those that write it
+  std::uint64_t exits = 0;              // Evaluator::exits_ when it began
 
   void add(std::string_view more) {
     if (known) text += more;
@@ -275,6 +276,7 @@ class Evaluator {
   std::optional<Surroundings> abort_around_;
   std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
   std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
+  std::uint64_t exits_ = 0;            // … by `set -e`: what was written before that is still right
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {

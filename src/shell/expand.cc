@@ -293,6 +293,7 @@ void Evaluator::expand_list(const std::vector<Value>& values, char which, Builde
 void Evaluator::expand_substitution(const Part& part, Builder& builder, const Flow& flow) {
   if (part.list == nullptr) return builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
   Output output;
+  output.exits = exits_;
   if (!part.trouble.empty()) output.lose();
   Flow inner = flow;
   ++inner.substitution;
@@ -319,6 +320,7 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
     return builder.unknown({.kind = Piece::Kind::unknown, .text = "(…)"});
   }
   Output output;
+  output.exits = exits_;
   Flow inner = flow;
   ++inner.substitution;
   inner.output = &output;

@@ -92,7 +92,7 @@ Status Evaluator::simple(const Node& node, const Flow& flow) {
     status = dispatch(command, node, flow);
   }
   declared_ = std::move(outer);
-  if (state_.around.errexit && status != Status::success) ++doubts_;
+  if (state_.around.errexit && status != Status::success) ++exits_;
   return status;
 }
 
@@ -635,6 +635,7 @@ void Evaluator::write_output(std::uint32_t index, const Flow& flow) {
   }
   std::optional<std::string> text;
   if (!path_changed) text = pure_output(arguments, command.input);
+  if (flow.output->exits != exits_) return flow.output->lose();
   if (!text || flow.output->text.size() + text->size() > max_known_text) return flow.output->lose();
   flow.output->add(*text);
 }
