@@ -35,6 +35,7 @@ Check check_named(std::string_view name) {
       {"git_checkout", git_checkout},
       {"git_clone", git_clone},
       {"git_config", git_config},
+      {"git_diff", git_diff},
       {"git_fetch", git_fetch},
       {"git_push", git_push},
       {"git_remote", git_remote},

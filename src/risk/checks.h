@@ -66,6 +66,7 @@ void git_config(Judge& judge, Run& run);
 void git_push(Judge& judge, Run& run);
 void git_checkout(Judge& judge, Run& run);
 void git_clone(Judge& judge, Run& run);
+void git_diff(Judge& judge, Run& run);
 
 void git_fetch(Judge& judge, Run& run);
 void git_rm(Judge& judge, Run& run);

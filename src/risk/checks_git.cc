@@ -151,6 +151,14 @@ void git_rm(Judge& judge, Run& run) {
   }
 }
 
+/// Outside a repository, or with --no-index, git diff compares any two files.
+void git_diff(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view path = operand.arg.text;
+    if (run.sorted.has("--no-index") || path.starts_with('/') || path.starts_with('~')) judge.reads(run, operand.arg, false);
+  }
+}
+
 void git_fetch(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) {
     if (operand.arg.text.starts_with('+') && operand.arg.text.find(':') != std::string_view::npos &&

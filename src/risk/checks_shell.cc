@@ -207,6 +207,8 @@ void set_environment(Judge& judge, Run& run) {
 
 void evaluate(Judge& judge, Run& run) {
   run.judged = true;
+  // timeout 5 eval TEXT: no shell reads the text first, but whoever wrote it meant it to run.
+  if (run.frame.carried && run.words.size() > 1) judge.shell_line(run, run.words.subspan(1));
   bool network = false, unknown = false;
   for (const Arg& word : run.words.subspan(1)) {
     network |= word.flow.network;

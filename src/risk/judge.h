@@ -129,6 +129,7 @@ class Judge {
   void may_carry(Run& run);
   void shell_escapes(Run& run);
   void implied_files(Run& run);
+  void stray_paths(Run& run);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
   static bool is_unnamed(const Sorted& sorted, std::string_view name, bool glued);
@@ -147,6 +148,7 @@ class Judge {
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);
   void verbs(Run& run, std::span<const Arg> words);
+  void prompt_files(Run& run, std::string_view text, Span where);
   void operand_verbs(Run& run);
   void foreign_source(Run& run);
   bool unknown_download() const;

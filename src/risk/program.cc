@@ -266,9 +266,13 @@ void Judge::known_program(Run& run, const Node& program) {
   if (reads_code && run.in.from != Stdin::From::terminal && !sorted.node->roles().empty())
     run_stdin(run, sorted.node->roles()[0].language);
   unnamed_options(run, false);
-  if (!run.judged) apply_operands(run);
+  if (!run.judged) {
+    apply_operands(run);
+    stray_paths(run);
+  }
   apply_net(run);
   implied_files(run);
+  if (run.in.flow.network && listed("prompt", last_part(run.words[0].text))) raise(run, "net.run", run.where);
   if (run.in.from == Stdin::From::text && listed("shell_escape", last_part(run.words[0].text))) shell_escapes(run);
   if (rule && rule->name.view() == "packages.install") foreign_source(run);
 }
@@ -340,7 +344,9 @@ void Judge::carry(Run& run, std::span<const Arg> words, Frame frame) {
     shell_text(run, words[1], words.subspan(2), frame);
     return;
   }
-  if (words.size() == 1 && words[0].known && words[0].text.find(' ') != std::string_view::npos) {
+  std::string_view first = words[0].text;
+  const bool line = words.size() == 1 ? words[0].text.find(' ') != std::string_view::npos : begins_a_command(first);
+  if (words[0].known && line) {
     // yarn exec 'rm -rf x': many runners hand a single word to a shell.
     shell_text(run, words[0], {}, frame);
     return;

@@ -31,7 +31,8 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
   if ((arg.text == "/dev/zero" || arg.text == "/dev/urandom" || arg.text == "/dev/random") && run.sorted.node &&
       !run.sorted.marked(Mark::limits)) {
     run.out.endless = true;
-    const std::string_view program = run.words.empty() ? std::string_view{} : run.words[0].text;
+    const std::string_view whole = run.words.empty() ? std::string_view{} : run.words[0].text;
+    const std::string_view program = whole.substr(whole.rfind('/') + 1);
     // These keep all of it before they print anything.
     if (program == "tail" || program == "sort" || program == "tac" || program == "sponge")
       raise(run, "system.fill", arg.where);
@@ -324,6 +325,9 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         const std::string* text = input ? run.in.text : file_text(locate(run, arg.text).path);
         if (text) run_recipes(run, *text, arg);
       }
+      // vim -S x.vim, java -cp x.jar: a bare name may be a file that was just downloaded.
+      if (!files_.empty() && arg.known && file_flow(locate(run, arg.text).path).network)
+        raise(run, "net.download_run", arg.where);
       const bool pathlike =
           arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;
       if (!pathlike || arg.text == "/dev/null" || arg.text == "-") break;

@@ -105,6 +105,7 @@ void Judge::unknown_program(Run& run, std::string_view name) {
     }
     if (place.guarded) raise(run, "guard.touched", arg.where);
     if (place.area == Area::device) raise(run, "disk.device_argument", arg.where);
+    if (place.persistent && &arg == &run.words.back() && run.words.size() > 2) writes(run, arg);
     if (is_library(text) && place.area == Area::temporary) raise(run, "exec.library", arg.where);
   }
   may_carry(run);
@@ -142,7 +143,7 @@ void Judge::may_carry(Run& run) {
   const std::span<const Arg> words = run.words;
   constexpr std::size_t reach = 8;
   // A program of the workspace, or one asked to check or explain, may well be about commands.
-  bool about_commands = words[0].text.find('/') != std::string_view::npos;
+  bool about_commands = words[0].text.find('/') != std::string_view::npos && locate(run, words[0].text).area != Area::system;
   for (const Arg& word : words.subspan(1, std::min<std::size_t>(words.size() - 1, 3))) {
     for (std::string_view verb :
          {"check", "test", "explain", "classify", "lint", "parse", "analyze", "analyse", "scan", "search", "grep"})
@@ -238,6 +239,31 @@ void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
     raise(run, library ? "exec.library" : "exec.outside_code", value.where);
 }
 
+/// Words to which the tables give no meaning may be files all the same: espeak -f ~/.netrc, convert x.png ~/.bashrc.
+void Judge::stray_paths(Run& run) {
+  if (run.frame.away || run.sorted.marked(Mark::wrapper) || listed("names_only", run.sorted.program->name.view()))
+    return;
+  auto path_of = [&](const Arg& arg) -> std::optional<Place> {
+    const bool pathlike = arg.known && arg.text.size() > 3 && arg.text.find_first_of(" \n:") == std::string_view::npos &&
+                          (arg.text[0] == '~' || arg.text[0] == '/' || arg.text.starts_with("../"));
+    return pathlike ? std::optional(locate(run, arg.text)) : std::nullopt;
+  };
+  for (const Operand& operand : run.sorted.operands) {
+    if (operand.role.kind() != Role::none && operand.role.kind() != Role::data) continue;
+    const std::optional<Place> place = path_of(operand.arg);
+    if (!place) continue;
+    if (place->credential && !place->persistent) reads(run, operand.arg, false);
+    if (place->persistent && &operand == &run.sorted.operands.back() && run.words.size() > 2) writes(run, operand.arg);
+  }
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.has_value || (given.option && given.option->spec.takes() != Role::data)) continue;
+    const std::string_view bare = given.name.substr(std::min(given.name.find_first_not_of('-'), given.name.size()));
+    const std::optional<Place> place = path_of(given.value);
+    if (place && place->credential && !place->persistent && !listed("option_credential", bare))
+      reads(run, given.value, false);
+  }
+}
+
 /// --pager=…, --rsh …, --shell-escape: what such options are given, or let the input say, is run.
 void Judge::option_that_runs(Run& run, std::string_view name, const Arg& value) {
   if (!listed("option_runs", name)) return;
@@ -282,7 +308,8 @@ void Judge::implied_files(Run& run) {
     if (each.program != program) continue;
     for (std::string_view file : each.files) {
       if (file.empty()) continue;
-      if (file_flow(locate(run, file).path).network) raise(run, "net.download_run", run.where);
+      const std::string path = locate(run, file).path;
+      if (file_flow(path).network) raise(run, "net.download_run", run.where);
     }
   }
 }
