@@ -168,6 +168,10 @@ void move(Judge& judge, Run& run) {
     judge.effect(Effect::Kind::writes, place.path);
     if (place.guarded) judge.raise(run, "guard.touched", arg.where);
     if (run.frame.away) continue;
+    // mv * /tmp: the workspace itself goes where things get lost.
+    if ((arg.text == "*" || place.workspace_root) && count > 1 &&
+        judge.locate(run, run.sorted.operands[count - 1].arg.text).area == Area::temporary)
+      judge.raise(run, "fs.discard", arg.where);
     if (place.vital)
       judge.raise(run, "fs.delete.vital", arg.where);
     else if (place.area == Area::system || place.area == Area::outside || place.area == Area::home)

@@ -29,6 +29,7 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
     if (value == "false" || value == "0" || value == "no" || value == "off") raise(run, "protection.tls", arg.where);
     return;
   }
+  if (name == "safe.directory" && value == "*") raise(run, "protection.off", arg.where);
   bool runs = false;
   // A key may hold an address (url.https://….insteadOf), so '/' has no meaning here.
   for (std::uint32_t i = 0; i < rows::place_rows_size && !runs; ++i) {

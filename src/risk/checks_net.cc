@@ -185,6 +185,13 @@ void socket_relay(Judge& judge, Run& run) {
 void connect(Judge& judge, Run& run) {
   if (run.in.flow.shell) judge.raise(run, "net.reverse_shell", run.where);
   if (run.in.flow.token) judge.raise(run, "net.exfiltrates", run.where);
+  // echo flush_all | nc cache 11211: plain text protocols.
+  const std::string_view text = run.in.text                        ? std::string_view(*run.in.text)
+                                : run.in.from == Stdin::From::text ? run.in.file.text
+                                                                   : std::string_view{};
+  for (std::string_view grave : {"flush_all", "FLUSHALL", "flushall", "FLUSHDB", "SHUTDOWN"}) {
+    if (text.starts_with(grave)) judge.raise(run, "db.drop", run.where);
+  }
   for (const Operand& operand : run.sorted.operands) {
     judge.reaches(run, operand.arg, host_of(operand.arg.text));
     break;

@@ -580,6 +580,8 @@ class CodeJudge {
     } else if (what == "chmod") {
       judge_.raise(run_, args.setid ? "perm.setid" : args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
       if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    } else if (what == "chown") {
+      judge_.raise(run_, "perm.owner", arg_.where);
     } else if (what == "kill") {
       judge_.raise(run_, "process.kill", arg_.where);
     } else if (what == "drop") {

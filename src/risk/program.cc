@@ -272,6 +272,9 @@ void Judge::known_program(Run& run, const Node& program) {
   }
   apply_net(run);
   implied_files(run);
+  // curl … | patch, curl … | git apply: from now on the workspace holds code from the network.
+  if (run.in.flow.network && sorted.node->base.has(Mark::patches) && run.frame.directory)
+    mark_file(*run.frame.directory + "/", Flow{.network = true});
   if (run.in.flow.network && listed("prompt", last_part(run.words[0].text))) raise(run, "net.run", run.where);
   if (run.in.from == Stdin::From::text && listed("shell_escape", last_part(run.words[0].text))) shell_escapes(run);
   if (rule && rule->name.view() == "packages.install") foreign_source(run);

@@ -36,14 +36,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
          (command.words.size() == 1 && (command.words[0].text() == ":" || command.words[0].text() == "true")) ||
          (command.words.size() == 2 && command.words[0].text() == "cat" && command.words[1].text() == "/dev/null")) &&
         command.piped_from.empty() && command.kind != Command::Kind::compound;
-    const std::string_view ending =
-        std::string_view(place.path).substr(std::min(place.path.rfind('.'), place.path.size()));
-    bool kept_work = false;
-    for (std::string_view each :
-         {".db",   ".sqlite", ".sqlite3", ".js",   ".ts",   ".py",  ".c",    ".cc",  ".cpp", ".h",    ".go", ".rs",
-          ".java", ".rb",     ".php",     ".json", ".yaml", ".yml", ".toml", ".sql", ".sh",  ".html", ".css"})
-      kept_work |= ending == each;
-    if (empties && kept_work) raise(run, "fs.truncate", target.where);
+    if (empties && listed("work", place.path)) raise(run, "fs.truncate", target.where);
     mark_file(place.path, run.out);
     if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
     if (std::optional<std::string> text = output_text(run, command)) {

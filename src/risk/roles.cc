@@ -245,6 +245,8 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
       if (flow.network || flow.fetched || flow.secret || flow.suspect) mark_file(locate(run, arg.text).path, flow);
+      // tee src/*.c: whatever comes in, each of them holds only that afterwards.
+      if (arg.wildcard && run.words[0].text == "tee" && !run.sorted.has("-a")) raise(run, "fs.truncate", arg.where);
       if (run.in.text && !run.words.empty() && run.words[0].text == "tee")
         write_text(locate(run, arg.text).path, *run.in.text, run.sorted.has("-a"));
       break;
@@ -280,8 +282,10 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       if (arg.text.find("://") != std::string_view::npos || run.sorted.marked(Mark::net)) {
         if (arg.text.starts_with("file://"))
           reads(run, synthetic(std::string(arg.text.substr(7)), arg), false);
+        else if (arg.text.starts_with('/') || arg.text.starts_with('~'))
+          reads(run, arg, false);
         else
-          reaches(run, arg, arg.known ? host_of(arg.text) : host_of(arg.text));
+          reaches(run, arg, host_of(arg.text));
       } else {
         reads(run, arg, false);
       }
@@ -368,6 +372,8 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       std::string key(arg.text.substr(0, split));
       std::transform(key.begin(), key.end(), key.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      if (key == "stricthostkeychecking" && (arg.text.ends_with("no") || arg.text.ends_with("off")))
+        raise(run, "net.insecure", arg.where);
       for (std::string_view runs :
            {"proxycommand", "localcommand", "knownhostscommand", "permitlocalcommand", "remotecommand",
             "pkcs11provider", "securitykeyprovider", "xauthlocation", "proxyusefdpass"}) {

@@ -69,6 +69,7 @@ enum class Mark : std::uint32_t {
   list_only,
   endless,
   limits,
+  patches,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };
