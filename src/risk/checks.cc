@@ -10,6 +10,7 @@ Check check_named(std::string_view name) {
   using namespace checks;
   using Named = std::pair<std::string_view, Check>;
   static constexpr auto all = std::to_array<Named>({
+      {"alias", alias},
       {"archive", archive},
       {"at", later_job},
       {"big", big_sizes},

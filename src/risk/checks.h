@@ -40,6 +40,7 @@ void make_link(Judge& judge, Run& run);
 void version_manager(Judge& judge, Run& run);
 void run_in_project(Judge& judge, Run& run);
 void of_process(Judge& judge, Run& run);
+void alias(Judge& judge, Run& run);
 void npm_setting(Judge& judge, Run& run);
 void go_package(Judge& judge, Run& run);
 void perl(Judge& judge, Run& run);

@@ -241,6 +241,9 @@ void archive(Judge& judge, Run& run) {
   destination.text = ".";
   destination.where = run.where;
   if (const GivenOption* given = run.sorted.find("-C"); given && given->has_value) destination = given->value;
+  // unrar x a.rar there/
+  if (run.sorted.operands.size() > 1 && run.sorted.operands.back().arg.text.ends_with('/'))
+    destination = run.sorted.operands.back().arg;
   for (std::string_view into : {"-d", "-D", "-o"}) {
     if (const GivenOption* given = run.sorted.find(into); given && given->has_value) destination = given->value;
   }

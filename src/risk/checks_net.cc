@@ -94,6 +94,8 @@ void remote_shell(Judge& judge, Run& run) {
     judge.reaches(run, run.sorted.operands[0].arg, remote_host(run.sorted.operands[0].arg.text));
   judge.at_least(run, Risk::normal);
   run.judged = true;
+  if (!run.sorted.operands.empty() && run.sorted.operands[0].arg.text.starts_with("root@"))
+    judge.raise(run, "privilege.root", run.where);
   if (run.sorted.line.empty()) {
     // A script on the input of a remote shell runs there.
     if (run.in.text || run.in.from == Stdin::From::text || run.in.from == Stdin::From::pipe) {
@@ -105,8 +107,6 @@ void remote_shell(Judge& judge, Run& run) {
     }
     return;
   }
-  if (!run.sorted.operands.empty() && run.sorted.operands[0].arg.text.starts_with("root@"))
-    judge.raise(run, "privilege.root", run.where);
   for (const Arg& word : run.sorted.line) {
     if (!word.known && word.word && word.word->pieces.size() == 1 && run.sorted.line.size() == 1)
       judge.raise(run, "dynamic.code", word.where);

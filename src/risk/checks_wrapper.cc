@@ -133,6 +133,14 @@ void npm_setting(Judge& judge, Run& run) {
 }
 
 /// go run example.com/tool@latest fetches and runs it.
+void alias(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    const std::size_t equals = operand.arg.text.find('=');
+    if (equals == std::string_view::npos || !operand.arg.known) continue;
+    judge.set_alias(operand.arg.text.substr(0, equals), operand.arg.text.substr(equals + 1));
+  }
+}
+
 /// taskset -p 42 asks about a running process, taskset -p 1 42 changes it.
 void of_process(Judge& judge, Run& run) {
   if (!run.sorted.has("-p")) return;
@@ -211,6 +219,10 @@ void later_job(Judge& judge, Run& run) {
 
 /// Sizes that no ordinary work needs.
 void big_sizes(Judge& judge, Run& run) {
+  // dd if=/bin/rm of=x
+  const GivenOption* from = run.sorted.find("if=");
+  const GivenOption* to = run.sorted.find("of=");
+  if (from && to && from->has_value && to->has_value) judge.rename_program(run, from->value, to->value);
   auto bytes = [](std::string_view text) {
     double value = 0;
     std::size_t i = 0;

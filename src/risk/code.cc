@@ -228,7 +228,7 @@ class CodeJudge {
           ++depth;
         } else if ((c == ')' || c == '}') && --depth == 0) {
           break;
-        } else if (c == '+' || c == '%' || c == '\x01') {
+        } else if (c == '+' || c == '%' || c == '\x01' || (c == '.' && (name_ == "perl" || name_ == "php"))) {
           args.unknown = true;
         }
         continue;
@@ -496,6 +496,8 @@ class CodeJudge {
       // A tool that is no interpreter must not be a way to run things, whatever is run.
       if (!run_.sorted.program || !run_.sorted.program->base.has(Mark::stdin_code))
         judge_.raise(run_, "exec.inline", arg_.where);
+      // system "r"."m -rf x"
+      if (words && args.unknown && name_ == "perl") judge_.raise(run_, "dynamic.code", arg_.where);
       if (words)
         run_words(args);
       else if (args.strings.empty())
@@ -580,6 +582,8 @@ class CodeJudge {
     } else if (what == "chmod") {
       judge_.raise(run_, args.setid ? "perm.setid" : args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
       if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    } else if (what == "privilege") {
+      judge_.raise(run_, "privilege.root", arg_.where);
     } else if (what == "chown") {
       judge_.raise(run_, "perm.owner", arg_.where);
     } else if (what == "kill") {

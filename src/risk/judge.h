@@ -98,6 +98,7 @@ class Judge {
   const std::string* file_text(const std::string& path) const;
   void write_text(const std::string& path, std::string_view text, bool append);
   void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
+  void set_alias(std::string_view name, std::string_view line) { aliases_[std::string(name)] = line; }
   void mark_variable(std::string_view name, Flow flow);
   Flow variable_flow(std::string_view name) const;
   Arg synthetic(std::string text, const Arg& like);
@@ -167,6 +168,7 @@ class Judge {
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
+  std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<Flow>* outs_ = nullptr;
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name

@@ -105,6 +105,8 @@ void Judge::run_script_file(Run& run, const Arg& file) {
     raise(run, "net.download_run", file.where);
   else if (carried.fetched)
     raise(run, "exec.fetched", file.where);
+  else if (carried.decoded && !file_text(place.path))
+    raise(run, "dynamic.script", file.where);
   if (const std::string* text = file_text(place.path)) {
     const rows::RoleRow* role =
         run.sorted.node && !run.sorted.node->roles().empty() ? &run.sorted.node->roles()[0] : nullptr;

@@ -62,6 +62,8 @@ void Judge::by_path(Run& run, std::string_view path) {
     raise(run, "net.download_run", run.words[0].where);
   else if (carried.fetched)
     raise(run, "exec.fetched", run.words[0].where);
+  else if (carried.decoded && !file_text(place.path))
+    raise(run, "dynamic.script", run.words[0].where);
   const bool tool_directory = place.path.find("/node_modules/.bin/") != std::string::npos ||
                               place.path.find("/venv/bin/") != std::string::npos ||
                               place.path.find("/.venv/bin/") != std::string::npos ||
@@ -103,6 +105,17 @@ void Judge::judge_program(Run& run, std::string_view name) {
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     if (lower != name) program = find_program(lower);
   }
+  if (auto alias = aliases_.find(name); alias != aliases_.end() && !too_deep(run)) {
+    // A shell that expands aliases runs this instead; whether this one does is not known here.
+    std::string line = std::exchange(alias->second, {});
+    if (!line.empty()) {
+      std::string whole = line;
+      for (const Arg& word : run.words.subspan(1)) whole += " " + std::string(word.text);
+      shell_text(run, synthetic(std::move(whole), run.words[0]), {});
+      aliases_[std::string(name)] = std::move(line);
+    }
+  }
+  if (name.starts_with('!')) raise(run, "dynamic.program", run.words[0].where);
   if (program)
     known_program(run, *program);
   else
@@ -245,7 +258,8 @@ void Judge::known_program(Run& run, const Node& program) {
                     .secret = run.in.flow.secret,
                     .suspect = run.in.flow.suspect,
                     .endless = run.in.flow.endless,
-                    .secret_names = run.in.flow.secret_names};
+                    .secret_names = run.in.flow.secret_names,
+                    .decoded = run.in.flow.decoded};
     for (const Arg& word : run.words)
       run.out |= Flow{.network = word.flow.network,
                       .secret = word.flow.secret,
@@ -256,6 +270,7 @@ void Judge::known_program(Run& run, const Node& program) {
   if (sorted.marked(Mark::environment)) run.out.secret = true;
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;
   if (sorted.marked(Mark::temporary)) run.out.temporary = true;
+  if (sorted.marked(Mark::decodes)) run.out.decoded = true;
   if (sorted.marked(Mark::endless)) run.out.endless = true;
   if (sorted.marked(Mark::limits)) run.out.endless = false;
   for (const Node* node : sorted.chain) {

@@ -38,6 +38,8 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
         command.piped_from.empty() && command.kind != Command::Kind::compound;
     if (empties && listed("work", place.path)) raise(run, "fs.truncate", target.where);
     mark_file(place.path, run.out);
+    // cat /bin/rm > x
+    if (run.words.size() == 2 && run.words[0].text == "cat") rename_program(run, run.words[1], target);
     if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
     if (std::optional<std::string> text = output_text(run, command)) {
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
@@ -48,6 +50,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
 
 /// What a command prints, for the few that print only what they were given.
 std::optional<std::string> Judge::output_text(const Run& run, const Command& command) const {
+  if (command.output) return command.output;
   if (command.words.empty() || !command.words[0].known()) return std::nullopt;
   const std::string name = command.words[0].text();
   if (name == "cat" && command.words.size() == 1 && run.in.text) return *run.in.text;

@@ -244,7 +244,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       writes(run, arg);
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
-      if (flow.network || flow.fetched || flow.secret || flow.suspect) mark_file(locate(run, arg.text).path, flow);
+      if (flow.network || flow.fetched || flow.secret || flow.suspect || flow.decoded) mark_file(locate(run, arg.text).path, flow);
       // tee src/*.c: whatever comes in, each of them holds only that afterwards.
       if (arg.wildcard && run.words[0].text == "tee" && !run.sorted.has("-a")) raise(run, "fs.truncate", arg.where);
       if (run.in.text && !run.words.empty() && run.words[0].text == "tee")

@@ -70,6 +70,7 @@ enum class Mark : std::uint32_t {
   endless,
   limits,
   patches,
+  decodes,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };

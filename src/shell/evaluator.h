@@ -163,6 +163,8 @@ class Evaluator {
   void store(std::string_view name, const std::optional<std::string>& key, Value value, bool append);
   void store_array(const Part& array, std::string_view name, bool append, const Flow& flow);
   void write_output(std::uint32_t index, const Flow& flow);
+  std::optional<std::string> computed_output(const Command& command) const;
+  void note_output(std::uint32_t index);
   bool writes_elsewhere(const Command& command, const Flow& flow, bool& uncertain) const;
   Value value_of(const Field& field) const;
 

@@ -489,6 +489,7 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
   }
   Variable called = is_function ? *function : Variable{};
   std::uint32_t index = emit(std::move(command), flow);
+  if (known && !is_function) note_output(index);
   Status status = Status::unknown;
   if (is_function) {
     status = call_function(called, index, flow);
@@ -616,6 +617,29 @@ bool Evaluator::writes_elsewhere(const Command& command, const Flow& /*flow*/, b
   return elsewhere;
 }
 
+std::optional<std::string> Evaluator::computed_output(const Command& command) const {
+  bool path_changed =
+      command.kind == Command::Kind::program &&
+      (state_.find("PATH") != nullptr || !command.assignments.empty() || state_.around.environment_unknown);
+  if (path_changed) return std::nullopt;
+  std::vector<std::string> arguments;
+  for (const Field& word : command.words) {
+    if (!word.known()) return std::nullopt;
+    arguments.push_back(word.text());
+  }
+  return pure_output(arguments, command.input);
+}
+
+// `base64 -d <<< … > x; sh x`: what the file holds.
+void Evaluator::note_output(std::uint32_t index) {
+  Command& command = script_.commands[index];
+  bool to_file = std::any_of(command.redirects.begin(), command.redirects.end(), [](const Redirect& redirect) {
+    return redirect.fd == 1 && (redirect.kind == Redirect::Kind::write || redirect.kind == Redirect::Kind::append);
+  });
+  if (!to_file || (command.input && !afford(command.input->size()))) return;
+  command.output = computed_output(command);
+}
+
 // What a command whose doing is computed writes, for the pipe or substitution that reads it.
 void Evaluator::write_output(std::uint32_t index, const Flow& flow) {
   if (flow.output == nullptr) return;
@@ -625,16 +649,7 @@ void Evaluator::write_output(std::uint32_t index, const Flow& flow) {
   if (uncertain) return flow.output->lose();
   if (elsewhere) return;
   if (!flow.output->known) return;
-  bool path_changed =
-      command.kind == Command::Kind::program &&
-      (state_.find("PATH") != nullptr || !command.assignments.empty() || state_.around.environment_unknown);
-  std::vector<std::string> arguments;
-  for (const Field& word : command.words) {
-    if (!word.known()) return flow.output->lose();
-    arguments.push_back(word.text());
-  }
-  std::optional<std::string> text;
-  if (!path_changed) text = pure_output(arguments, command.input);
+  std::optional<std::string> text = computed_output(command);
   if (flow.output->exits != exits_) return flow.output->lose();
   if (!text || flow.output->text.size() + text->size() > max_known_text) return flow.output->lose();
   flow.output->add(*text);
