@@ -219,10 +219,6 @@ void later_job(Judge& judge, Run& run) {
 
 /// Sizes that no ordinary work needs.
 void big_sizes(Judge& judge, Run& run) {
-  // dd if=/bin/rm of=x
-  const GivenOption* from = run.sorted.find("if=");
-  const GivenOption* to = run.sorted.find("of=");
-  if (from && to && from->has_value && to->has_value) judge.rename_program(run, from->value, to->value);
   auto bytes = [](std::string_view text) {
     double value = 0;
     std::size_t i = 0;
@@ -247,6 +243,8 @@ void big_sizes(Judge& judge, Run& run) {
   if (size > limit) judge.raise(run, "system.fill", run.where);
   const GivenOption* from = run.sorted.find("if=");
   const GivenOption* to = run.sorted.find("of=");
+  // dd if=/bin/rm of=x
+  if (from && to && from->has_value && to->has_value) judge.rename_program(run, from->value, to->value);
   if (!from || !from->has_value) return;
   const bool source =
       from->value.text == "/dev/zero" || from->value.text == "/dev/urandom" || from->value.text == "/dev/random";
