@@ -144,7 +144,10 @@ void alias(Judge& judge, Run& run) {
 /// taskset -p 42 asks about a running process, taskset -p 1 42 changes it.
 void of_process(Judge& judge, Run& run) {
   if (!run.sorted.has("-p")) return;
-  if (!run.sorted.carried.empty()) judge.raise(run, "exec.debugger", run.where);
+  const bool sets = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [](const GivenOption& given) {
+    return given.has_value && given.name != "-p" && given.name != "-o";
+  });
+  if (!run.sorted.carried.empty() || sets) judge.raise(run, "exec.debugger", run.where);
   run.judged = true;
 }
 

@@ -527,14 +527,14 @@ class CodeJudge {
       run_.recursive = before;
     } else if (what == "include") {
       const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
-                                      [](const std::string& each) { return each.starts_with("http"); });
+                                      [](const std::string& each) { return each.starts_with("http://") || each.starts_with("https://"); });
       if (remote)
         judge_.raise(run_, "net.run", arg_.where);
       else if (!args.strings.empty() && args.literal[0])
         include(args.strings[0]);
     } else if (what == "install") {
       const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
-                                      [](const std::string& each) { return each.starts_with("http"); });
+                                      [](const std::string& each) { return each.starts_with("http://") || each.starts_with("https://"); });
       judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
     } else if (what == "getattr_module") {
       if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);

@@ -245,7 +245,7 @@ void Judge::known_program(Run& run, const Node& program) {
     return word.text == "search" || word.text == "info" || word.text == "explain" || word.text == "why";
   });
   if (sorted.node->base.has(Mark::net) && base == Risk::safe && sorted.chain.size() > 1 && !sorted.operands.empty() &&
-      !asks && listed("verb_dangerous", sorted.operands[0].arg.text))
+      !asks && sorted.operands[0].arg.text != "deploy" && listed("verb_dangerous", sorted.operands[0].arg.text))
     raise(run, "program.destructive_verb", sorted.operands[0].arg.where);
   if (sorted.marked(Mark::elevate)) {
     run.frame.elevated = true;
