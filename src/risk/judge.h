@@ -131,6 +131,7 @@ class Judge {
   void shell_escapes(Run& run);
   void implied_files(Run& run);
   void stray_paths(Run& run);
+  void stray_command(Run& run);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
   static bool is_unnamed(const Sorted& sorted, std::string_view name, bool glued);

@@ -284,6 +284,7 @@ void Judge::known_program(Run& run, const Node& program) {
   if (!run.judged) {
     apply_operands(run);
     stray_paths(run);
+    stray_command(run);
   }
   apply_net(run);
   implied_files(run);

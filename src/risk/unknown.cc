@@ -239,6 +239,25 @@ void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
     raise(run, library ? "exec.library" : "exec.outside_code", value.where);
 }
 
+/// opam exec -- rm -rf x, rvm 3.2 do rm -rf x: a tool that is no wrapper to the tables, but plainly carries a command.
+void Judge::stray_command(Run& run) {
+  const Sorted& sorted = run.sorted;
+  if (sorted.node->base.level < static_cast<int>(Risk::normal) || !sorted.carried.empty() || !sorted.line.empty() ||
+      !sorted.until.empty() || listed("names_only", sorted.program->name.view()))
+    return;
+  for (std::size_t i = 2; i + 1 < run.words.size(); ++i) {
+    const std::string_view name = run.words[i].text;
+    const std::string_view next = run.words[i + 1].text;
+    if (!next.starts_with('-') || !listed("carried_program", name)) continue;
+    const std::string_view before = run.words[i - 1].text;
+    const bool announced = before == "--" || before == "exec" || before == "do" || before == "run" || before == "-e";
+    const bool plain = name == "rm" && next.size() > 1 && next.find_first_not_of("-rRf") == std::string_view::npos;
+    if (!announced && !plain) continue;
+    carry(run, run.words.subspan(i));
+    return;
+  }
+}
+
 /// Words to which the tables give no meaning may be files all the same: espeak -f ~/.netrc, convert x.png ~/.bashrc.
 void Judge::stray_paths(Run& run) {
   if (run.frame.away || run.sorted.marked(Mark::wrapper) || listed("names_only", run.sorted.program->name.view()))
