@@ -26,8 +26,7 @@ struct Flow {
   bool decoded = false;       // text that an encoding hid
 
   bool any() const {
-    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names ||
-           decoded;
+    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names || decoded;
   }
 
   Flow& operator|=(const Flow& other) {

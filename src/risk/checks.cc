@@ -48,6 +48,7 @@ Check check_named(std::string_view name) {
       {"kube_get", cluster_query},
       {"lines", lines_that_run},
       {"link", make_link},
+      {"locate", locate_names},
       {"mode", change_mode},
       {"move", move},
       {"mux", terminal_multiplexer},
@@ -77,7 +78,8 @@ Check check_named(std::string_view name) {
       {"wget", wget},
       {"xargs", arguments_from_input},
   });
-  static_assert(std::is_sorted(all.begin(), all.end(), [](const Named& a, const Named& b) { return a.first < b.first; }));
+  static_assert(
+      std::is_sorted(all.begin(), all.end(), [](const Named& a, const Named& b) { return a.first < b.first; }));
   if (name == "none") return nullptr;
   auto found = std::lower_bound(all.begin(), all.end(), name,
                                 [](const Named& each, std::string_view wanted) { return each.first < wanted; });

@@ -41,6 +41,7 @@ void version_manager(Judge& judge, Run& run);
 void run_in_project(Judge& judge, Run& run);
 void of_process(Judge& judge, Run& run);
 void alias(Judge& judge, Run& run);
+void locate_names(Judge& judge, Run& run);
 void npm_setting(Judge& judge, Run& run);
 void go_package(Judge& judge, Run& run);
 void perl(Judge& judge, Run& run);

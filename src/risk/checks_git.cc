@@ -156,7 +156,8 @@ void git_rm(Judge& judge, Run& run) {
 void git_diff(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view path = operand.arg.text;
-    if (run.sorted.has("--no-index") || path.starts_with('/') || path.starts_with('~')) judge.reads(run, operand.arg, false);
+    if (run.sorted.has("--no-index") || path.starts_with('/') || path.starts_with('~'))
+      judge.reads(run, operand.arg, false);
   }
 }
 

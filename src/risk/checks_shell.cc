@@ -311,6 +311,10 @@ void filter_script(Judge& judge, Run& run) {
     first = 1;
   }
   const bool edits = run.sorted.has("-i") && language_name(language) != "jq";
+  // sed -i d: nothing is left.
+  const std::string_view script = first == 1 ? run.sorted.operands[0].arg.text : std::string_view{};
+  if (edits && language_name(language) == "sed" && (script == "d" || script == "1,$d" || script == "Q"))
+    judge.raise(run, "fs.truncate", run.where);
   if (edits) judge.at_least(run, Risk::normal);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {
     const Arg& arg = run.sorted.operands[i].arg;

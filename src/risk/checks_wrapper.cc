@@ -54,6 +54,12 @@ void after_dashes(Judge& judge, Run& run) {
 }
 
 void shell_operands(Judge& judge, Run& run) {
+  // tmux new rm -rf x: the words are one command.
+  if (run.sorted.operands.size() > 1 && listed("carried_program", run.sorted.operands[0].arg.text)) {
+    std::vector<Arg> words;
+    for (const Operand& operand : run.sorted.operands) words.push_back(operand.arg);
+    judge.carry(run, words);
+  }
   for (const Operand& operand : run.sorted.operands) judge.shell_text(run, operand.arg, {});
   run.judged = true;
 }
@@ -133,6 +139,16 @@ void npm_setting(Judge& judge, Run& run) {
 }
 
 /// go run example.com/tool@latest fetches and runs it.
+/// locate id_rsa: the names it prints are those of secrets.
+void locate_names(Judge& judge, Run& run) {
+  (void)judge;
+  for (const Operand& operand : run.sorted.operands) {
+    for (std::string_view part :
+         {"id_rsa", "id_ed25519", ".pem", ".kdbx", "credentials", ".netrc", ".env", ".aws", "shadow"})
+      run.out.secret_names |= operand.arg.text.find(part) != std::string_view::npos;
+  }
+}
+
 void alias(Judge& judge, Run& run) {
   for (const Operand& operand : run.sorted.operands) {
     const std::size_t equals = operand.arg.text.find('=');
@@ -254,6 +270,8 @@ void big_sizes(Judge& judge, Run& run) {
   if (!to || !to->has_value) return;
   const Place place = judge.locate(run, to->value.text);
   if (source && count < 0 && place.kept() && place.area != Area::device) judge.raise(run, "system.fill", run.where);
+  if (source && place.area == Area::workspace && listed("work", place.path))
+    judge.raise(run, "fs.truncate", to->value.where);
   if (from->value.text == "/dev/null" || run.sorted.has("conv=")) {
     if (place.area == Area::workspace &&
         (from->value.text == "/dev/null" ||

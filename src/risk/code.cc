@@ -217,7 +217,8 @@ class CodeJudge {
             token.text == "511" || token.text == "438")
           args.everyone = true;
         const std::string_view mode = std::string_view(token.text).substr(token.text.starts_with("0o") ? 2 : 0);
-        args.setid |= (mode.size() == 4 && mode != token.text && mode[0] >= '2') || (mode.size() == 5 && mode[0] == '0' && mode[1] >= '2');
+        args.setid |= (mode.size() == 4 && mode != token.text && mode[0] >= '2') ||
+                      (mode.size() == 5 && mode[0] == '0' && mode[1] >= '2');
         if (!parenthesis && (c == ';' || c == '}')) break;
         if (c == '[' && args.strings.empty() && i == args.begin) {
           args.list = true;
@@ -526,15 +527,17 @@ class CodeJudge {
       judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
       run_.recursive = before;
     } else if (what == "include") {
-      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
-                                      [](const std::string& each) { return each.starts_with("http://") || each.starts_with("https://"); });
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(), [](const std::string& each) {
+        return each.starts_with("http://") || each.starts_with("https://");
+      });
       if (remote)
         judge_.raise(run_, "net.run", arg_.where);
       else if (!args.strings.empty() && args.literal[0])
         include(args.strings[0]);
     } else if (what == "install") {
-      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
-                                      [](const std::string& each) { return each.starts_with("http://") || each.starts_with("https://"); });
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(), [](const std::string& each) {
+        return each.starts_with("http://") || each.starts_with("https://");
+      });
       judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
     } else if (what == "getattr_module") {
       if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
@@ -580,7 +583,11 @@ class CodeJudge {
     } else if (what == "load") {
       judge_.raise(run_, "exec.library", arg_.where);
     } else if (what == "chmod") {
-      judge_.raise(run_, args.setid ? "perm.setid" : args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
+      judge_.raise(run_,
+                   args.setid      ? "perm.setid"
+                   : args.everyone ? "perm.everyone"
+                                   : "perm.change_inline",
+                   arg_.where);
       if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
     } else if (what == "privilege") {
       judge_.raise(run_, "privilege.root", arg_.where);

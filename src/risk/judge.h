@@ -130,6 +130,7 @@ class Judge {
   void may_carry(Run& run);
   void shell_escapes(Run& run);
   void implied_files(Run& run);
+  void scripts_of_package(Run& run);
   void stray_paths(Run& run);
   void stray_command(Run& run);
   void unnamed_options(Run& run, bool about_commands);
@@ -185,8 +186,8 @@ Check check_named(std::string_view name);
 /// delete, destroy, drop … or list, get, show … in a word such as "apps:destroy" or "delete-stack".
 Risk verb_risk(std::string_view word);
 
-/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts hand
-/// on what follows "!" or "|"; such marks are taken off.
+/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts
+/// hand on what follows "!" or "|"; such marks are taken off.
 bool begins_a_command(std::string_view& text);
 
 std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);

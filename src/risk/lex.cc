@@ -195,7 +195,8 @@ class Lexer {
     if (text_[at_] == '$' || text_[at_] == '@') text += text_[at_++];
     while (at_ < text_.size()) {
       if (in_name(text_[at_]) || (text_[at_] == '!' && language_ == "julia") ||
-          ((text_[at_] == '-' || text_[at_] == ':' || text_[at_] == '/') && language_ == "generic" && in_name(peek(1))) ||
+          ((text_[at_] == '-' || text_[at_] == ':' || text_[at_] == '/') && language_ == "generic" &&
+           in_name(peek(1))) ||
           ((text_[at_] == '-') && language_ == "powershell" && at_ > begin && in_name(peek(1)))) {
         text += text_[at_++];
       } else if (text_[at_] == '.' && starts_name(peek(1))) {

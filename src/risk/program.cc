@@ -139,7 +139,8 @@ void Judge::operand_verbs(Run& run) {
   std::vector<Arg> words;
   for (const Operand& operand : run.sorted.operands) words.push_back(operand.arg);
   for (std::string_view text : run.sorted.chain_texts) {
-    if (words.size() < 4 && text != run.words[0].text) words.insert(words.begin(), synthetic(std::string(text), run.words[0]));
+    if (words.size() < 4 && text != run.words[0].text)
+      words.insert(words.begin(), synthetic(std::string(text), run.words[0]));
   }
   verbs(run, words);
 }

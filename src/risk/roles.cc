@@ -244,7 +244,8 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       writes(run, arg);
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
-      if (flow.network || flow.fetched || flow.secret || flow.suspect || flow.decoded) mark_file(locate(run, arg.text).path, flow);
+      if (flow.network || flow.fetched || flow.secret || flow.suspect || flow.decoded)
+        mark_file(locate(run, arg.text).path, flow);
       // tee src/*.c: whatever comes in, each of them holds only that afterwards.
       if (arg.wildcard && run.words[0].text == "tee" && !run.sorted.has("-a")) raise(run, "fs.truncate", arg.where);
       if (run.in.text && !run.words.empty() && run.words[0].text == "tee")
@@ -304,7 +305,9 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         if (place.area == Area::temporary || place.area == Area::outside) raise(run, "supply.outside", arg.where);
       }
       if (!files_.empty() || !trees_.empty()) {
-        const Flow from = file_flow(locate(run, arg.text).path);
+        const std::string path = locate(run, arg.text).path;
+        Flow from = file_flow(path);
+        from |= file_flow(path + "/");
         if (from.network)
           raise(run, "net.download_run", arg.where);
         else if (from.fetched && arg.text.find('/') != std::string_view::npos)
@@ -330,7 +333,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         if (text) run_recipes(run, *text, arg);
       }
       // vim -S x.vim, java -cp x.jar: a bare name may be a file that was just downloaded.
-      if (!files_.empty() && arg.known && file_flow(locate(run, arg.text).path).network)
+      if ((!files_.empty() || !trees_.empty()) && arg.known && file_flow(locate(run, arg.text).path).network)
         raise(run, "net.download_run", arg.where);
       const bool pathlike =
           arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;

@@ -265,9 +265,31 @@ void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg) 
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
   judge.at_least(run, Risk::normal);
   while (command.starts_with(' ')) command.remove_prefix(1);
-  for (std::string_view runs :
-       {"dump ", "append ", "save ", "generate-core-file ", "shell", "!", "make", "pipe", "|", "add-auto-load", "set auto-load", "python", "py", "platform shell", "script", "guile", "gu", "source", "call",
-        "print system", "p system", "process launch", "expression", "expr", "command script"}) {
+  for (std::string_view runs : {"dump ",
+                                "append ",
+                                "save ",
+                                "generate-core-file ",
+                                "shell",
+                                "!",
+                                "make",
+                                "pipe",
+                                "|",
+                                "add-auto-load",
+                                "set auto-load",
+                                "python",
+                                "py",
+                                "platform shell",
+                                "script",
+                                "guile",
+                                "gu",
+                                "source",
+                                "call",
+                                "print system",
+                                "p system",
+                                "process launch",
+                                "expression",
+                                "expr",
+                                "command script"}) {
     if (!command.starts_with(runs)) continue;
     judge.raise(run, "exec.inline", arg.where);
     if (runs == "shell" || runs == "!" || runs == "platform shell")

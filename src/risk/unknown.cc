@@ -67,7 +67,8 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 
 bool begins_a_command(std::string_view& text) {
   const std::size_t begin = text.find_first_not_of("!|: ");
-  const bool escaped = begin != std::string_view::npos && text.substr(0, begin).find_first_of("!|") != std::string_view::npos;
+  const bool escaped =
+      begin != std::string_view::npos && text.substr(0, begin).find_first_of("!|") != std::string_view::npos;
   const std::string_view line = escaped ? text.substr(begin) : text;
   const std::size_t blank = line.find(' ');
   if (blank == std::string_view::npos || blank == 0) return false;
@@ -143,7 +144,8 @@ void Judge::may_carry(Run& run) {
   const std::span<const Arg> words = run.words;
   constexpr std::size_t reach = 8;
   // A program of the workspace, or one asked to check or explain, may well be about commands.
-  bool about_commands = words[0].text.find('/') != std::string_view::npos && locate(run, words[0].text).area != Area::system;
+  bool about_commands =
+      words[0].text.find('/') != std::string_view::npos && locate(run, words[0].text).area != Area::system;
   for (const Arg& word : words.subspan(1, std::min<std::size_t>(words.size() - 1, 3))) {
     for (std::string_view verb :
          {"check", "test", "explain", "classify", "lint", "parse", "analyze", "analyse", "scan", "search", "grep"})
@@ -231,7 +233,8 @@ void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
   const bool pathlike = value.known && value.text.find('/') != std::string_view::npos;
   if (!pathlike || value.text.find("://") != std::string_view::npos) return;
   // Only a few options are meant to be given credentials.
-  if (!listed("option_credential", bare) && !run.frame.away && locate(run, value.text).credential) reads(run, value, false);
+  if (!listed("option_credential", bare) && !run.frame.away && locate(run, value.text).credential)
+    reads(run, value, false);
   const bool library = is_library(value.text);
   if (!library && !listed("option_loads", bare)) return;
   const Place place = locate(run, value.text);
@@ -263,7 +266,8 @@ void Judge::stray_paths(Run& run) {
   if (run.frame.away || run.sorted.marked(Mark::wrapper) || listed("names_only", run.sorted.program->name.view()))
     return;
   auto path_of = [&](const Arg& arg) -> std::optional<Place> {
-    const bool pathlike = arg.known && arg.text.size() > 3 && arg.text.find_first_of(" \n:") == std::string_view::npos &&
+    const bool pathlike = arg.known && arg.text.size() > 3 &&
+                          arg.text.find_first_of(" \n:") == std::string_view::npos &&
                           (arg.text[0] == '~' || arg.text[0] == '/' || arg.text.starts_with("../"));
     return pathlike ? std::optional(locate(run, arg.text)) : std::nullopt;
   };
@@ -319,9 +323,27 @@ void Judge::shell_escapes(Run& run) {
   }
 }
 
+/// echo '{"scripts":{"x":"rm -rf y"}}' > package.json; npm run x
+void Judge::scripts_of_package(Run& run) {
+  const std::string_view program = run.sorted.program->name.view();
+  if (written_.empty() || (program != "npm" && program != "yarn" && program != "pnpm" && program != "bun")) return;
+  const std::string* package = file_text(locate(run, "package.json").path);
+  if (!package || too_deep(run)) return;
+  for (const Arg& word : run.words.subspan(1)) {
+    const std::size_t key = package->find(fmt::format("\"{}\"", word.text));
+    if (word.text.empty() || key == std::string::npos) continue;
+    const std::size_t colon = package->find_first_not_of(" :\n\t", key + word.text.size() + 2);
+    if (colon == std::string::npos || (*package)[colon] != '"') continue;
+    const std::size_t end = package->find('"', colon + 1);
+    shell_text(run, synthetic(package->substr(colon + 1, end - colon - 1), word), {});
+  }
+}
+
 /// curl … > Makefile && make: code from the network by way of a name that the tool knows by itself.
 void Judge::implied_files(Run& run) {
-  if (files_.empty() || !run.sorted.program) return;
+  if (!run.sorted.program) return;
+  scripts_of_package(run);
+  if (files_.empty() && trees_.empty()) return;
   const std::string_view program = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
   for (const Implied& each : implied) {
     if (each.program != program) continue;

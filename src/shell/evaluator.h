@@ -263,7 +263,7 @@ class Evaluator {
 
   std::vector<std::unique_ptr<RedirectScope>> lasting_;  // of exec
   const RedirectScope* lasting_now_ = nullptr;
-  std::size_t lasting_added_ = 0;  // redirects that lasting_now_ gave to the command emitted last
+  std::size_t lasting_added_ = 0;                // redirects that lasting_now_ gave to the command emitted last
   std::set<std::string, std::less<>> volatile_;  // changed by a trap at any time
   bool all_volatile_ = false;
   std::map<std::uint32_t, std::string> process_texts_;  // what <(…) holds, by its first command
