@@ -294,7 +294,11 @@ void Evaluator::in_subshell(F body) {
   std::size_t mark = state_.mark();
   Surroundings before = state_.around;
   const RedirectScope* lasting = lasting_now_;
+  // A trap that a subshell sets runs at its end, with the functions that only it has.
+  std::vector<Trap> outer = std::exchange(traps_, {});
   body();
+  if (!traps_.empty() && !limited_) run_traps();
+  traps_ = std::move(outer);
   state_.take_back(mark);
   state_.around = std::move(before);
   lasting_now_ = lasting;
