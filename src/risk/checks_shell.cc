@@ -168,7 +168,22 @@ void arguments_from_input(Judge& judge, Run& run) {
     }
     words.push_back(copy);
   }
-  if (!used) words.push_back(unknown_like(run, flow));
+  // echo .env | xargs cat: the items are known.
+  const std::string_view text = run.in.text                        ? std::string_view(*run.in.text)
+                                : run.in.from == Stdin::From::text ? run.in.file.text
+                                                                   : std::string_view{};
+  constexpr std::size_t most_items = 64;
+  std::size_t items = 0;
+  for (std::size_t at = 0; !used && at < text.size() && items < most_items; ++items) {
+    const std::size_t begin = text.find_first_not_of(std::string_view(" \t\n\0", 4), at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(text.find_first_of(std::string_view(" \t\n\0", 4), begin), text.size());
+    Arg item = judge.synthetic(std::string(text.substr(begin, at - begin)), run.words[0]);
+    item.flow = flow;
+    item.word = nullptr;
+    words.push_back(item);
+  }
+  if (!used && items == 0) words.push_back(unknown_like(run, flow));
   run.in.from = Stdin::From::terminal;
   run.in.text = nullptr;
   Flow from = run.in.flow;
