@@ -394,6 +394,11 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::req: {
       if (arg.text.find("://") != std::string_view::npos) raise(run, "supply.url", arg.where);
       const Flow carried = file_flow(locate(run, arg.text).path);
+      if (const std::string* text = file_text(locate(run, arg.text).path)) {
+        for (std::string_view setting :
+             {"--index-url", "-i http", "--extra-index-url", "--find-links", "--trusted-host", "http://"})
+          if (text->find(setting) != std::string::npos) raise(run, "supply.index", arg.where);
+      }
       const bool stdin_itself = arg.text == "-" || (arg.known && descriptor_named(arg.text) == 0);
       if (carried.network || arg.flow.network || (stdin_itself && run.in.flow.network))
         raise(run, "supply.url", arg.where);
