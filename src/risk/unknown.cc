@@ -92,6 +92,20 @@ void Judge::unknown_program(Run& run, std::string_view name) {
                   .suspect = run.in.flow.suspect,
                   .decoded = run.in.flow.decoded};
   verbs(run, run.words.subspan(1));
+  // somevault secrets get x, sometool show-password
+  bool asks = false, secret = false;
+  std::size_t seen = 0;
+  for (const Arg& arg : run.words.subspan(1)) {
+    if (arg.text.starts_with('-') || arg.text.find('/') != std::string_view::npos) continue;
+    if (++seen > 3) break;
+    for (std::string_view rest = arg.text; !rest.empty();) {
+      const std::size_t end = std::min(rest.find_first_of(":-_."), rest.size());
+      asks |= listed("verb_reveals", rest.substr(0, end));
+      secret |= listed("secret_noun", rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  if (asks && secret) raise(run, "secret.service", run.where);
   // kafka-delete-records.sh, aws-nuke: a name that says what it does.
   if (run.words[0].text.find('/') == std::string_view::npos && name.find('-') != std::string_view::npos &&
       verb_risk(name) == Risk::dangerous)
