@@ -96,8 +96,9 @@ struct Command {
   Kind kind = Kind::program;
 
   std::vector<std::uint32_t>
-      piped_from;                    // commands whose stdout is this one's stdin (every command of the stage before)
-  std::optional<std::string> input;  // all that stdin holds, where that can be known (here-text, constant pipeline)
+      piped_from;                     // commands whose stdout is this one's stdin (every command of the stage before)
+  std::optional<std::string> input;   // all that stdin holds, where that can be known (here-text, constant pipeline)
+  std::optional<std::string> output;  // all that a redirect puts into a file, where that can be known
   std::optional<std::string> directory;  // working directory as changed by earlier cd; relative to the start unless
                                          // absolute; "" at the start; nothing when unknowable
   bool background = false;               // started with & or as coproc

@@ -169,6 +169,10 @@ class Sorter {
       std::string doubled = "-" + std::string(name);
       option = lookup(doubled);
     }
+    // -agentlib:jdwp=server=y: the colon comes first.
+    if (const std::size_t colon = name.find(':');
+        !option && colon != std::string_view::npos && lookup(name.substr(0, colon)))
+      equals = std::string_view::npos;
     if (equals != std::string_view::npos) {
       Arg value = rest_of(arg, equals + 1);
       give(option, name, &value);

@@ -23,9 +23,10 @@ struct Flow {
   bool suspect = false;       // a file whose name says it is a secret
   bool endless = false;       // never ends by itself
   bool secret_names = false;  // names of files that hold credentials
+  bool decoded = false;       // text that an encoding hid
 
   bool any() const {
-    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names;
+    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names || decoded;
   }
 
   Flow& operator|=(const Flow& other) {
@@ -38,6 +39,7 @@ struct Flow {
     suspect |= other.suspect;
     endless |= other.endless;
     secret_names |= other.secret_names;
+    decoded |= other.decoded;
     return *this;
   }
 };

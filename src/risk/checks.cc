@@ -10,6 +10,7 @@ Check check_named(std::string_view name) {
   using namespace checks;
   using Named = std::pair<std::string_view, Check>;
   static constexpr auto all = std::to_array<Named>({
+      {"alias", alias},
       {"archive", archive},
       {"at", later_job},
       {"big", big_sizes},
@@ -35,6 +36,7 @@ Check check_named(std::string_view name) {
       {"git_checkout", git_checkout},
       {"git_clone", git_clone},
       {"git_config", git_config},
+      {"git_diff", git_diff},
       {"git_fetch", git_fetch},
       {"git_push", git_push},
       {"git_remote", git_remote},
@@ -46,6 +48,7 @@ Check check_named(std::string_view name) {
       {"kube_get", cluster_query},
       {"lines", lines_that_run},
       {"link", make_link},
+      {"locate", locate_names},
       {"mode", change_mode},
       {"move", move},
       {"mux", terminal_multiplexer},
@@ -53,6 +56,7 @@ Check check_named(std::string_view name) {
       {"nmap", scan_scripts},
       {"npm_config", npm_setting},
       {"object_copy", object_copy},
+      {"of_process", of_process},
       {"owner", change_owner},
       {"parallel", parallel},
       {"perl", perl},
@@ -74,6 +78,8 @@ Check check_named(std::string_view name) {
       {"wget", wget},
       {"xargs", arguments_from_input},
   });
+  static_assert(
+      std::is_sorted(all.begin(), all.end(), [](const Named& a, const Named& b) { return a.first < b.first; }));
   if (name == "none") return nullptr;
   auto found = std::lower_bound(all.begin(), all.end(), name,
                                 [](const Named& each, std::string_view wanted) { return each.first < wanted; });

@@ -39,6 +39,9 @@ void rerun_on_change(Judge& judge, Run& run);
 void make_link(Judge& judge, Run& run);
 void version_manager(Judge& judge, Run& run);
 void run_in_project(Judge& judge, Run& run);
+void of_process(Judge& judge, Run& run);
+void alias(Judge& judge, Run& run);
+void locate_names(Judge& judge, Run& run);
 void npm_setting(Judge& judge, Run& run);
 void go_package(Judge& judge, Run& run);
 void perl(Judge& judge, Run& run);
@@ -65,6 +68,7 @@ void git_config(Judge& judge, Run& run);
 void git_push(Judge& judge, Run& run);
 void git_checkout(Judge& judge, Run& run);
 void git_clone(Judge& judge, Run& run);
+void git_diff(Judge& judge, Run& run);
 
 void git_fetch(Judge& judge, Run& run);
 void git_rm(Judge& judge, Run& run);

@@ -69,6 +69,10 @@ void change_mode(Judge& judge, Run& run) {
     first = 1;
     if (!run.sorted.operands[0].arg.known) judge.raise(run, "perm.unknown", run.where);
   }
+  // --reference=/bin/su: which rights those are is not known here.
+  if (const GivenOption* like = run.sorted.find("--reference");
+      like && like->has_value && judge.locate(run, like->value.text).area != Area::workspace)
+    judge.raise(run, "perm.unknown", like->value.where);
   bool setid = false;
   const bool lax = lax_mode(mode, setid);
   if (setid) judge.raise(run, "perm.setid", run.where);
@@ -164,6 +168,10 @@ void move(Judge& judge, Run& run) {
     judge.effect(Effect::Kind::writes, place.path);
     if (place.guarded) judge.raise(run, "guard.touched", arg.where);
     if (run.frame.away) continue;
+    // mv * /tmp: the workspace itself goes where things get lost.
+    if ((arg.text == "*" || place.workspace_root) && count > 1 &&
+        judge.locate(run, run.sorted.operands[count - 1].arg.text).area == Area::temporary)
+      judge.raise(run, "fs.discard", arg.where);
     if (place.vital)
       judge.raise(run, "fs.delete.vital", arg.where);
     else if (place.area == Area::system || place.area == Area::outside || place.area == Area::home)
@@ -197,6 +205,7 @@ void copy(Judge& judge, Run& run) {
       Flow carried = judge.file_flow(judge.locate(run, from.text).path);
       carried |= run.out;
       judge.mark_file(to.path, carried);
+      if (from.text == "/dev/stdin" && run.in.text) judge.write_text(to.path, *run.in.text, false);
     } else {
       judge.reads(run, arg, run.recursive);
     }
@@ -232,7 +241,12 @@ void archive(Judge& judge, Run& run) {
   destination.text = ".";
   destination.where = run.where;
   if (const GivenOption* given = run.sorted.find("-C"); given && given->has_value) destination = given->value;
-  if (const GivenOption* given = run.sorted.find("-d"); given && given->has_value) destination = given->value;
+  // unrar x a.rar there/
+  if (run.sorted.operands.size() > 1 && run.sorted.operands.back().arg.text.ends_with('/'))
+    destination = run.sorted.operands.back().arg;
+  for (std::string_view into : {"-d", "-D", "-o"}) {
+    if (const GivenOption* given = run.sorted.find(into); given && given->has_value) destination = given->value;
+  }
   if (const GivenOption* given = run.sorted.find("-P"); given && !given->has_value)
     judge.raise(run, "fs.archive.absolute", run.where);
   judge.at_least(run, Risk::normal);

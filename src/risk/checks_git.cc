@@ -29,6 +29,7 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
     if (value == "false" || value == "0" || value == "no" || value == "off") raise(run, "protection.tls", arg.where);
     return;
   }
+  if (name == "safe.directory" && value == "*") raise(run, "protection.off", arg.where);
   bool runs = false;
   // A key may hold an address (url.https://….insteadOf), so '/' has no meaning here.
   for (std::uint32_t i = 0; i < rows::place_rows_size && !runs; ++i) {
@@ -148,6 +149,15 @@ void git_rm(Judge& judge, Run& run) {
   if (run.sorted.has("--cached")) return;
   for (const Operand& operand : run.sorted.operands) {
     if (!operand.arg.known) judge.raise(run, "git.remove_files", operand.arg.where);
+  }
+}
+
+/// Outside a repository, or with --no-index, git diff compares any two files.
+void git_diff(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view path = operand.arg.text;
+    if (run.sorted.has("--no-index") || path.starts_with('/') || path.starts_with('~'))
+      judge.reads(run, operand.arg, false);
   }
 }
 

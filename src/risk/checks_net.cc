@@ -94,6 +94,8 @@ void remote_shell(Judge& judge, Run& run) {
     judge.reaches(run, run.sorted.operands[0].arg, remote_host(run.sorted.operands[0].arg.text));
   judge.at_least(run, Risk::normal);
   run.judged = true;
+  if (!run.sorted.operands.empty() && run.sorted.operands[0].arg.text.starts_with("root@"))
+    judge.raise(run, "privilege.root", run.where);
   if (run.sorted.line.empty()) {
     // A script on the input of a remote shell runs there.
     if (run.in.text || run.in.from == Stdin::From::text || run.in.from == Stdin::From::pipe) {
@@ -105,8 +107,6 @@ void remote_shell(Judge& judge, Run& run) {
     }
     return;
   }
-  if (!run.sorted.operands.empty() && run.sorted.operands[0].arg.text.starts_with("root@"))
-    judge.raise(run, "privilege.root", run.where);
   for (const Arg& word : run.sorted.line) {
     if (!word.known && word.word && word.word->pieces.size() == 1 && run.sorted.line.size() == 1)
       judge.raise(run, "dynamic.code", word.where);
@@ -185,6 +185,13 @@ void socket_relay(Judge& judge, Run& run) {
 void connect(Judge& judge, Run& run) {
   if (run.in.flow.shell) judge.raise(run, "net.reverse_shell", run.where);
   if (run.in.flow.token) judge.raise(run, "net.exfiltrates", run.where);
+  // echo flush_all | nc cache 11211: plain text protocols.
+  const std::string_view text = run.in.text                        ? std::string_view(*run.in.text)
+                                : run.in.from == Stdin::From::text ? run.in.file.text
+                                                                   : std::string_view{};
+  for (std::string_view grave : {"flush_all", "FLUSHALL", "flushall", "FLUSHDB", "SHUTDOWN"}) {
+    if (text.starts_with(grave)) judge.raise(run, "db.drop", run.where);
+  }
   for (const Operand& operand : run.sorted.operands) {
     judge.reaches(run, operand.arg, host_of(operand.arg.text));
     break;

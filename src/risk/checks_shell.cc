@@ -80,6 +80,9 @@ void interpreter(Judge& judge, Run& run) {
     run_module(judge, run);
     return;
   }
+  if (code_given && (run.sorted.has("-n") || run.sorted.has("-p")) && language_name(language) == "ruby") {
+    for (const Arg& file : positional) judge.reads(run, file, false);
+  }
   if (code_given) {
     // A shell whose output leaves by a pipe is only of interest when somebody sits at the other end.
     return;
@@ -165,7 +168,22 @@ void arguments_from_input(Judge& judge, Run& run) {
     }
     words.push_back(copy);
   }
-  if (!used) words.push_back(unknown_like(run, flow));
+  // echo .env | xargs cat: the items are known.
+  const std::string_view text = run.in.text                        ? std::string_view(*run.in.text)
+                                : run.in.from == Stdin::From::text ? run.in.file.text
+                                                                   : std::string_view{};
+  constexpr std::size_t most_items = 64;
+  std::size_t items = 0;
+  for (std::size_t at = 0; !used && at < text.size() && items < most_items; ++items) {
+    const std::size_t begin = text.find_first_not_of(std::string_view(" \t\n\0", 4), at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(text.find_first_of(std::string_view(" \t\n\0", 4), begin), text.size());
+    Arg item = judge.synthetic(std::string(text.substr(begin, at - begin)), run.words[0]);
+    item.flow = flow;
+    item.word = nullptr;
+    words.push_back(item);
+  }
+  if (!used && items == 0) words.push_back(unknown_like(run, flow));
   run.in.from = Stdin::From::terminal;
   run.in.text = nullptr;
   Flow from = run.in.flow;
@@ -204,6 +222,8 @@ void set_environment(Judge& judge, Run& run) {
 
 void evaluate(Judge& judge, Run& run) {
   run.judged = true;
+  // timeout 5 eval TEXT: no shell reads the text first, but whoever wrote it meant it to run.
+  if (run.frame.carried && run.words.size() > 1) judge.shell_line(run, run.words.subspan(1));
   bool network = false, unknown = false;
   for (const Arg& word : run.words.subspan(1)) {
     network |= word.flow.network;
@@ -306,6 +326,10 @@ void filter_script(Judge& judge, Run& run) {
     first = 1;
   }
   const bool edits = run.sorted.has("-i") && language_name(language) != "jq";
+  // sed -i d: nothing is left.
+  const std::string_view script = first == 1 ? run.sorted.operands[0].arg.text : std::string_view{};
+  if (edits && language_name(language) == "sed" && (script == "d" || script == "1,$d" || script == "Q"))
+    judge.raise(run, "fs.truncate", run.where);
   if (edits) judge.at_least(run, Risk::normal);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {
     const Arg& arg = run.sorted.operands[i].arg;

@@ -202,7 +202,7 @@ void cloud_verb(Judge& judge, Run& run) {
 void cloud_tree(Judge& judge, Run& run) {
   if (run.sorted.chain.size() > 1) return;
   Risk found = Risk::normal;
-  bool query = false, secret = false, about_secrets = false;
+  bool query = false, secret = false, about_secrets = false, keys = false;
   std::size_t seen = 0;
   for (const Operand& operand : run.sorted.operands) {
     if (++seen > 5) break;
@@ -210,6 +210,8 @@ void cloud_tree(Judge& judge, Run& run) {
     if (word.find('/') != std::string_view::npos) break;
     if (listed("secret_verb", word)) secret = true;
     if ((word == "secret" || word == "secrets" || word == "keyvault") && seen <= 2) about_secrets = true;
+    keys |= word == "keys" || word == "keypair";
+    secret |= keys && (word == "list" || word == "show");
     if (listed("query_verb", word))
       query = true;
     else if (listed("verb_dangerous", word))
@@ -319,13 +321,9 @@ void truncation(Judge& judge, Run& run) {
   const GivenOption* size = run.sorted.find("-s");
   if (!size || !size->has_value || size->value.text != "0") return;
   for (const Operand& operand : run.sorted.operands) {
-    const std::string_view name = operand.arg.text;
-    const bool scratch = name.ends_with(".log") || name.ends_with(".tmp") || name.ends_with(".txt") ||
-                         name.ends_with(".out") || name.starts_with("/tmp/");
-    if (operand.arg.wildcard || operand.arg.maybe_many || name.ends_with(".db") || name.ends_with(".sqlite") ||
-        name.ends_with(".sqlite3"))
-      judge.raise(run, "fs.truncate", operand.arg.where);
-    (void)scratch;
+    const Place place = judge.locate(run, operand.arg.text);
+    const bool work = place.area == Area::workspace && listed("work", place.path);
+    if (operand.arg.wildcard || operand.arg.maybe_many || work) judge.raise(run, "fs.truncate", operand.arg.where);
   }
 }
 

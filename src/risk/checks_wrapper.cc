@@ -54,6 +54,12 @@ void after_dashes(Judge& judge, Run& run) {
 }
 
 void shell_operands(Judge& judge, Run& run) {
+  // tmux new rm -rf x: the words are one command.
+  if (run.sorted.operands.size() > 1 && listed("carried_program", run.sorted.operands[0].arg.text)) {
+    std::vector<Arg> words;
+    for (const Operand& operand : run.sorted.operands) words.push_back(operand.arg);
+    judge.carry(run, words);
+  }
   for (const Operand& operand : run.sorted.operands) judge.shell_text(run, operand.arg, {});
   run.judged = true;
 }
@@ -133,13 +139,42 @@ void npm_setting(Judge& judge, Run& run) {
 }
 
 /// go run example.com/tool@latest fetches and runs it.
+/// locate id_rsa: the names it prints are those of secrets.
+void locate_names(Judge& judge, Run& run) {
+  (void)judge;
+  for (const Operand& operand : run.sorted.operands) {
+    for (std::string_view part :
+         {"id_rsa", "id_ed25519", ".pem", ".kdbx", "credentials", ".netrc", ".env", ".aws", "shadow"})
+      run.out.secret_names |= operand.arg.text.find(part) != std::string_view::npos;
+  }
+}
+
+void alias(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    const std::size_t equals = operand.arg.text.find('=');
+    if (equals == std::string_view::npos || !operand.arg.known) continue;
+    judge.set_alias(operand.arg.text.substr(0, equals), operand.arg.text.substr(equals + 1));
+  }
+}
+
+/// taskset -p 42 asks about a running process, taskset -p 1 42 changes it.
+void of_process(Judge& judge, Run& run) {
+  if (!run.sorted.has("-p")) return;
+  const bool sets = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [](const GivenOption& given) {
+    return given.has_value && given.name != "-p" && given.name != "-o";
+  });
+  if (!run.sorted.carried.empty() || sets) judge.raise(run, "exec.debugger", run.where);
+  run.judged = true;
+}
+
 void go_package(Judge& judge, Run& run) {
   if (run.sorted.node->name.view() != "run") return;
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view text = operand.arg.text;
     if (text.find('@') != std::string_view::npos && text.find('.') != std::string_view::npos)
       judge.raise(run, "supply.git", operand.arg.where);
-    if (text.ends_with(".go")) judge.run_script_file(run, operand.arg);
+    const bool piped = operand.arg.word && operand.arg.word->has(Piece::Kind::process_in);
+    if (piped || text.ends_with(".go")) judge.run_script_file(run, operand.arg);
     break;
   }
 }
@@ -166,6 +201,10 @@ void lines_that_run(Judge& judge, Run& run) {
       judge.writes(run, path);
     }
     if (program == "m4" && text.find("syscmd(") != std::string_view::npos) judge.raise(run, "exec.inline", run.where);
+    if (run.sorted.marked(Mark::net) && (text.starts_with("get ") || text.starts_with("mget "))) {
+      const std::string_view name = text.substr(text.rfind(' ') + 1);
+      judge.mark_file(judge.locate(run, name.substr(name.rfind('/') + 1)).path, Flow{.network = true});
+    }
     if (run.sorted.marked(Mark::net) && (text.starts_with("put ") || text.starts_with("mput "))) {
       Arg path;
       const std::string_view rest = text.substr(text.find(' ') + 1);
@@ -223,12 +262,16 @@ void big_sizes(Judge& judge, Run& run) {
   if (size > limit) judge.raise(run, "system.fill", run.where);
   const GivenOption* from = run.sorted.find("if=");
   const GivenOption* to = run.sorted.find("of=");
+  // dd if=/bin/rm of=x
+  if (from && to && from->has_value && to->has_value) judge.rename_program(run, from->value, to->value);
   if (!from || !from->has_value) return;
   const bool source =
       from->value.text == "/dev/zero" || from->value.text == "/dev/urandom" || from->value.text == "/dev/random";
   if (!to || !to->has_value) return;
   const Place place = judge.locate(run, to->value.text);
   if (source && count < 0 && place.kept() && place.area != Area::device) judge.raise(run, "system.fill", run.where);
+  if (source && place.area == Area::workspace && listed("work", place.path))
+    judge.raise(run, "fs.truncate", to->value.where);
   if (from->value.text == "/dev/null" || run.sorted.has("conv=")) {
     if (place.area == Area::workspace &&
         (from->value.text == "/dev/null" ||

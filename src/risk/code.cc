@@ -31,6 +31,22 @@ struct Seen {
   std::vector<std::string> written;
 };
 
+/// std.popen, ffi.C.system, sys-system: a call that no row names may still say that it runs what it is given.
+bool sounds_like_running(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  auto any = [&](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+  };
+  if (any({"test", "check", "classif", "pars", "is_", "assert", "judge", "valid", "lint", "quote", "escape", "split"}))
+    return false;
+  const std::string_view last = std::string_view(lower).substr(lower.find_last_of(".:/-") + 1);
+  return any({"exec", "system", "shell", "spawn", "popen", "subprocess"}) || last == "run" || last == "sh" ||
+         last == "cmd" || last == "call" || last == "command" || last == "process" || last == "bash";
+}
+
 class CodeJudge {
  public:
   CodeJudge(Judge& judge, Run& run, std::uint8_t language, const Arg& arg)
@@ -81,7 +97,19 @@ class CodeJudge {
         if (module.starts_with("node:")) module = module.substr(5);
         if (i >= 2 && is(tokens, i - 1, "=") && tokens[i - 2].kind == Token::Kind::name)
           alias_[tokens[i - 2].text] = module;
+        if (i >= 2 && is(tokens, i - 1, "=") && is(tokens, i - 2, "}")) names_in_braces(tokens, i - 2, module);
       }
+      if (word == "from" && i > 0 && is(tokens, i - 1, "}") && tokens[i + 1].kind == Token::Kind::string)
+        names_in_braces(tokens, i - 1, tokens[i + 1].text);
+    }
+  }
+
+  /// import {execSync as e} from "child_process" · const {exec: e} = require("child_process")
+  void names_in_braces(const Tokens& tokens, std::size_t close, std::string module) {
+    if (module.starts_with("node:")) module = module.substr(5);
+    for (std::size_t i = close; i > 1 && !is(tokens, i, "{"); --i) {
+      const bool renamed = is(tokens, i - 1, "as") || is(tokens, i - 1, ":");
+      if (renamed && tokens[i].kind == Token::Kind::name) alias_[tokens[i].text] = module + "." + tokens[i - 2].text;
     }
   }
 
@@ -165,6 +193,7 @@ class CodeJudge {
     std::vector<std::string> deep;     // literals at any depth
     bool home = false;                 // names the home directory by a call
     bool everyone = false;             // a mode that opens a file to everyone
+    bool setid = false;                // … or lets it run with its owner's rights
     std::vector<std::string> strings;  // literals, "" for others; the first level only
     std::vector<bool> literal;
     bool list = false;     // the first argument is a [list]
@@ -187,6 +216,9 @@ class CodeJudge {
         if (token.text == "0777" || token.text == "0o777" || token.text == "0o666" || token.text == "0666" ||
             token.text == "511" || token.text == "438")
           args.everyone = true;
+        const std::string_view mode = std::string_view(token.text).substr(token.text.starts_with("0o") ? 2 : 0);
+        args.setid |= (mode.size() == 4 && mode != token.text && mode[0] >= '2') ||
+                      (mode.size() == 5 && mode[0] == '0' && mode[1] >= '2');
         if (!parenthesis && (c == ';' || c == '}')) break;
         if (c == '[' && args.strings.empty() && i == args.begin) {
           args.list = true;
@@ -197,7 +229,7 @@ class CodeJudge {
           ++depth;
         } else if ((c == ')' || c == '}') && --depth == 0) {
           break;
-        } else if (c == '+' || c == '%' || c == '\x01') {
+        } else if (c == '+' || c == '%' || c == '\x01' || (c == '.' && (name_ == "perl" || name_ == "php"))) {
           args.unknown = true;
         }
         continue;
@@ -308,8 +340,17 @@ class CodeJudge {
       judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
-    if (what.empty()) return;
     const bool called = is(tokens, i + 1, "(");
+    if (what.empty() && name_ == "generic") {
+      // clojure.java.shell/sh, shutil.rmtree: by the last part.
+      const std::size_t cut = name.find_last_of(".:/");
+      if (cut != std::string::npos) what = find_call(language_, std::string_view(name).substr(cut + 1));
+    }
+    if (what.empty()) {
+      const bool given = called || (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::string);
+      if (given && sounds_like_running(name)) may_run(tokens, i);
+      return;
+    }
     if (what == "eval" && !called && name_ == "javascript") {
       seen_.evaluates = true;  // .then(eval)
       return;
@@ -325,6 +366,7 @@ class CodeJudge {
     }
     if (what == "shell_io_maybe") return;
     if (what == "eval_block" && (is(tokens, i + 1, "{") || i + 1 >= tokens.size())) return;
+    if (what == "eval_block" && token.text == "do") what = "include";
     if (what == "environment") {
       if (!is(tokens, i + 1, "[") && !is(tokens, i + 1, ".") && !called) seen_.environment = true;
       return;
@@ -335,9 +377,41 @@ class CodeJudge {
     act(what, tokens, i, depth);
   }
 
+  void may_run(const Tokens& tokens, std::size_t i) {
+    Arguments args = arguments(tokens, i + 1);
+    if (args.deep.empty()) return;
+    std::string_view line = args.deep[0];
+    if (begins_a_command(line)) {
+      judge_.raise(run_, "exec.inline", arg_.where);
+      run_shell(std::string(line), true);
+    } else if (args.deep.size() > 1 && listed("carried_program", args.deep[0])) {
+      judge_.raise(run_, "exec.inline", arg_.where);
+      args.strings = args.deep;
+      args.literal.assign(args.deep.size(), true);
+      run_words(args);
+    }
+  }
+
+  /// m["ex"+"ec"]("rm -rf x"), $f("rm -rf x"): what is called is not known, what it is given is.
+  void called_by_value(const Tokens& tokens, std::size_t i) {
+    if (i < 2 || !is(tokens, i - 1, "(")) return;
+    const Token& callee = tokens[i - 2];
+    const bool by_value = is(tokens, i - 2, "]") || is(tokens, i - 2, ")") ||
+                          (callee.kind == Token::Kind::name && callee.text.starts_with('$') && name_ == "php");
+    std::string_view line = tokens[i].text;
+    if (!by_value || !begins_a_command(line)) return;
+    judge_.raise(run_, "exec.inline", arg_.where);
+    run_shell(std::string(line), true);
+  }
+
   /// awk runs and writes by strings alone: "cmd" | getline, print | "cmd", print > "file".
   void string_token(const Tokens& tokens, std::size_t i) {
     literal_path(tokens[i].text);
+    called_by_value(tokens, i);
+    // $`…` of zx and Bun.
+    if (name_ == "javascript" && i > 0 && (is(tokens, i - 1, "$") || tokens[i - 1].text.ends_with(".$")))
+      run_shell(tokens[i].text, !tokens[i].unknown);
+    if (name_ == "awk" && i > 0 && tokens[i - 1].text == "@include") include(tokens[i].text);
     if (name_ == "java" && is(tokens, i + 1, ".") && is(tokens, i + 2, "!")) run_shell(tokens[i].text, true);
     if (name_ == "javascript" && i >= 1 && tokens[i].text.starts_with("http") &&
         (is(tokens, i - 1, "import") || is(tokens, i - 1, "from") || (i >= 2 && is(tokens, i - 2, "import"))))
@@ -417,12 +491,14 @@ class CodeJudge {
         args.strings = args.deep;
         args.literal.assign(args.deep.size(), true);
       }
-      const bool words = args.list || (name_ == "php" && args.strings.size() > 1) ||
-                         (what == "argv" && args.strings.size() > 1 &&
-                          (name_ == "javascript" || name_ == "perl" || name_ == "ruby" || name_ == "elixir"));
+      const bool words = args.list || (what == "argv" && args.strings.size() > 1 &&
+                                       (name_ == "javascript" || name_ == "perl" || name_ == "ruby" ||
+                                        name_ == "elixir" || name_ == "java" || name_ == "php"));
       // A tool that is no interpreter must not be a way to run things, whatever is run.
       if (!run_.sorted.program || !run_.sorted.program->base.has(Mark::stdin_code))
         judge_.raise(run_, "exec.inline", arg_.where);
+      // system "r"."m -rf x"
+      if (words && args.unknown && name_ == "perl") judge_.raise(run_, "dynamic.code", arg_.where);
       if (words)
         run_words(args);
       else if (args.strings.empty())
@@ -451,15 +527,17 @@ class CodeJudge {
       judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
       run_.recursive = before;
     } else if (what == "include") {
-      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
-                                      [](const std::string& each) { return each.starts_with("http"); });
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(), [](const std::string& each) {
+        return each.starts_with("http://") || each.starts_with("https://");
+      });
       if (remote)
         judge_.raise(run_, "net.run", arg_.where);
       else if (!args.strings.empty() && args.literal[0])
-        read_path(args.strings[0]);
+        include(args.strings[0]);
     } else if (what == "install") {
-      const bool remote = std::any_of(args.deep.begin(), args.deep.end(),
-                                      [](const std::string& each) { return each.starts_with("http"); });
+      const bool remote = std::any_of(args.deep.begin(), args.deep.end(), [](const std::string& each) {
+        return each.starts_with("http://") || each.starts_with("https://");
+      });
       judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
     } else if (what == "getattr_module") {
       if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
@@ -505,8 +583,16 @@ class CodeJudge {
     } else if (what == "load") {
       judge_.raise(run_, "exec.library", arg_.where);
     } else if (what == "chmod") {
-      judge_.raise(run_, args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
+      judge_.raise(run_,
+                   args.setid      ? "perm.setid"
+                   : args.everyone ? "perm.everyone"
+                                   : "perm.change_inline",
+                   arg_.where);
       if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    } else if (what == "privilege") {
+      judge_.raise(run_, "privilege.root", arg_.where);
+    } else if (what == "chown") {
+      judge_.raise(run_, "perm.owner", arg_.where);
     } else if (what == "kill") {
       judge_.raise(run_, "process.kill", arg_.where);
     } else if (what == "drop") {
@@ -532,6 +618,14 @@ class CodeJudge {
     } else if (what == "normal") {
       judge_.at_least(run_, Risk::normal);
     }
+  }
+
+  void include(const std::string& path) {
+    if (path.find('/') == std::string::npos) return;
+    read_path(path);
+    const Place place = judge_.locate(run_, path);
+    if (place.area == Area::temporary || place.area == Area::outside || place.area == Area::home)
+      judge_.raise(run_, "exec.outside_code", arg_.where);
   }
 
   void read_path(const std::string& path) {

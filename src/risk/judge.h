@@ -98,6 +98,7 @@ class Judge {
   const std::string* file_text(const std::string& path) const;
   void write_text(const std::string& path, std::string_view text, bool append);
   void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
+  void set_alias(std::string_view name, std::string_view line) { aliases_[std::string(name)] = line; }
   void mark_variable(std::string_view name, Flow flow);
   Flow variable_flow(std::string_view name) const;
   Arg synthetic(std::string text, const Arg& like);
@@ -129,6 +130,12 @@ class Judge {
   void may_carry(Run& run);
   void shell_escapes(Run& run);
   void implied_files(Run& run);
+  void scripts_of_package(Run& run);
+  void stray_paths(Run& run);
+  void stray_command(Run& run);
+  void unnamed_options(Run& run, bool about_commands);
+  void unnamed_option(Run& run, std::string_view name, const Arg& value);
+  static bool is_unnamed(const Sorted& sorted, std::string_view name, bool glued);
   void option_that_runs(Run& run, std::string_view name, const Arg& value);
   std::string with_calls(std::string_view text) const;
   void list_calls(std::span<const Arg> words, Span where);
@@ -144,6 +151,8 @@ class Judge {
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);
   void verbs(Run& run, std::span<const Arg> words);
+  void prompt_files(Run& run, std::string_view text, Span where);
+  void operand_verbs(Run& run);
   void foreign_source(Run& run);
   bool unknown_download() const;
   void package_settings(Run& run, const Place& place, std::string_view text, Span where);
@@ -161,6 +170,7 @@ class Judge {
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
+  std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<Flow>* outs_ = nullptr;
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
@@ -175,6 +185,10 @@ Check check_named(std::string_view name);
 
 /// delete, destroy, drop … or list, get, show … in a word such as "apps:destroy" or "delete-stack".
 Risk verb_risk(std::string_view word);
+
+/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts
+/// hand on what follows "!" or "|"; such marks are taken off.
+bool begins_a_command(std::string_view& text);
 
 std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);
 

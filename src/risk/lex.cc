@@ -23,7 +23,8 @@ Manner manner_of(std::string_view language) {
   if (language == "php") return {.hash_comment = true, .slash_comment = true, .backtick_shell = true};
   if (language == "lua") return {.dash_comment = true};
   if (language == "awk") return {.hash_comment = true, .regex = true};
-  if (language == "powershell" || language == "r" || language == "tcl" || language == "julia" || language == "elixir")
+  if (language == "julia") return {.hash_comment = true, .backtick_shell = true};
+  if (language == "powershell" || language == "r" || language == "tcl" || language == "elixir")
     return {.hash_comment = true};
   return {.slash_comment = true};
 }
@@ -194,7 +195,8 @@ class Lexer {
     if (text_[at_] == '$' || text_[at_] == '@') text += text_[at_++];
     while (at_ < text_.size()) {
       if (in_name(text_[at_]) || (text_[at_] == '!' && language_ == "julia") ||
-          ((text_[at_] == '-' || text_[at_] == ':') && language_ == "generic" && in_name(peek(1))) ||
+          ((text_[at_] == '-' || text_[at_] == ':' || text_[at_] == '/') && language_ == "generic" &&
+           in_name(peek(1))) ||
           ((text_[at_] == '-') && language_ == "powershell" && at_ > begin && in_name(peek(1)))) {
         text += text_[at_++];
       } else if (text_[at_] == '.' && starts_name(peek(1))) {

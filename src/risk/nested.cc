@@ -55,6 +55,11 @@ void Judge::shell_line(Run& run, std::span<const Arg> words, std::optional<Frame
     shell_text(run, words[0], {}, frame);
     return;
   }
+  // watch -x sh -c TEXT, ssh host sh -c TEXT: whether the words are joined or not, the text was meant to run.
+  if (words.size() > 2 && words[1].text.starts_with("-") && words[1].text.ends_with("c")) {
+    const Node* shell = find_program(words[0].text);
+    if (shell && shell->base.has(Mark::shell_out)) shell_text(run, words[2], words.subspan(3), frame);
+  }
   std::string joined;
   Arg line;
   line.where = words[0].where;
@@ -100,6 +105,8 @@ void Judge::run_script_file(Run& run, const Arg& file) {
     raise(run, "net.download_run", file.where);
   else if (carried.fetched)
     raise(run, "exec.fetched", file.where);
+  else if (carried.decoded && !file_text(place.path))
+    raise(run, "dynamic.script", file.where);
   if (const std::string* text = file_text(place.path)) {
     const rows::RoleRow* role =
         run.sorted.node && !run.sorted.node->roles().empty() ? &run.sorted.node->roles()[0] : nullptr;

@@ -62,6 +62,8 @@ void Judge::by_path(Run& run, std::string_view path) {
     raise(run, "net.download_run", run.words[0].where);
   else if (carried.fetched)
     raise(run, "exec.fetched", run.words[0].where);
+  else if (carried.decoded && !file_text(place.path))
+    raise(run, "dynamic.script", run.words[0].where);
   const bool tool_directory = place.path.find("/node_modules/.bin/") != std::string::npos ||
                               place.path.find("/venv/bin/") != std::string::npos ||
                               place.path.find("/.venv/bin/") != std::string::npos ||
@@ -103,6 +105,17 @@ void Judge::judge_program(Run& run, std::string_view name) {
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     if (lower != name) program = find_program(lower);
   }
+  if (auto alias = aliases_.find(name); alias != aliases_.end() && !too_deep(run)) {
+    // A shell that expands aliases runs this instead; whether this one does is not known here.
+    std::string line = std::exchange(alias->second, {});
+    if (!line.empty()) {
+      std::string whole = line;
+      for (const Arg& word : run.words.subspan(1)) whole += " " + std::string(word.text);
+      shell_text(run, synthetic(std::move(whole), run.words[0]), {});
+      aliases_[std::string(name)] = std::move(line);
+    }
+  }
+  if (name.starts_with('!')) raise(run, "dynamic.program", run.words[0].where);
   if (program)
     known_program(run, *program);
   else
@@ -119,6 +132,17 @@ void Judge::verbs(Run& run, std::span<const Arg> words) {
       return;
     }
   }
+}
+
+/// The same for a program whose options the tables know: their values are no verbs.
+void Judge::operand_verbs(Run& run) {
+  std::vector<Arg> words;
+  for (const Operand& operand : run.sorted.operands) words.push_back(operand.arg);
+  for (std::string_view text : run.sorted.chain_texts) {
+    if (words.size() < 4 && text != run.words[0].text)
+      words.insert(words.begin(), synthetic(std::string(text), run.words[0]));
+  }
+  verbs(run, words);
 }
 
 bool Judge::asks_for_help(const Run& run) const {
@@ -212,7 +236,7 @@ void Judge::known_program(Run& run, const Node& program) {
     }
   const bool any_sub =
       sorted.chain.size() > 1 && sorted.node->name.view() == "*" && sorted.program->base.has(Mark::net);
-  if ((!sorted.unknown_sub.empty() || any_sub) && base < Risk::dangerous) verbs(run, run.words.subspan(1));
+  if ((!sorted.unknown_sub.empty() || any_sub) && base < Risk::dangerous) operand_verbs(run);
   // git $SUBCOMMAND: which of very different things will happen is not known.
   const bool chosen_later = !sorted.unknown_sub.empty() && !sorted.operands.empty() && !sorted.operands[0].arg.known &&
                             !sorted.operands[0].arg.wildcard;
@@ -222,7 +246,7 @@ void Judge::known_program(Run& run, const Node& program) {
     return word.text == "search" || word.text == "info" || word.text == "explain" || word.text == "why";
   });
   if (sorted.node->base.has(Mark::net) && base == Risk::safe && sorted.chain.size() > 1 && !sorted.operands.empty() &&
-      !asks && listed("verb_dangerous", sorted.operands[0].arg.text))
+      !asks && sorted.operands[0].arg.text != "deploy" && listed("verb_dangerous", sorted.operands[0].arg.text))
     raise(run, "program.destructive_verb", sorted.operands[0].arg.where);
   if (sorted.marked(Mark::elevate)) {
     run.frame.elevated = true;
@@ -235,7 +259,8 @@ void Judge::known_program(Run& run, const Node& program) {
                     .secret = run.in.flow.secret,
                     .suspect = run.in.flow.suspect,
                     .endless = run.in.flow.endless,
-                    .secret_names = run.in.flow.secret_names};
+                    .secret_names = run.in.flow.secret_names,
+                    .decoded = run.in.flow.decoded};
     for (const Arg& word : run.words)
       run.out |= Flow{.network = word.flow.network,
                       .secret = word.flow.secret,
@@ -246,23 +271,37 @@ void Judge::known_program(Run& run, const Node& program) {
   if (sorted.marked(Mark::environment)) run.out.secret = true;
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;
   if (sorted.marked(Mark::temporary)) run.out.temporary = true;
+  if (sorted.marked(Mark::decodes)) run.out.decoded = true;
   if (sorted.marked(Mark::endless)) run.out.endless = true;
   if (sorted.marked(Mark::limits)) run.out.endless = false;
   for (const Node* node : sorted.chain) {
     if (Check check = check_named(rows::check_names[node->check].view())) check(*this, run);
   }
   apply_options(run);
-  for (const GivenOption& given : sorted.options) {
-    if (!given.option && given.name.size() > 2) option_that_runs(run, given.name, given.value);
+  const bool reads_code = sorted.node->base.has(Mark::stdin_code) && !run.judged && sorted.operands.empty();
+  if (reads_code && run.in.from != Stdin::From::terminal && !sorted.node->roles().empty())
+    run_stdin(run, sorted.node->roles()[0].language);
+  unnamed_options(run, false);
+  if (!run.judged) {
+    apply_operands(run);
+    stray_paths(run);
+    stray_command(run);
   }
-  if (!run.judged) apply_operands(run);
   apply_net(run);
   implied_files(run);
+  // curl … | patch, curl … | git apply: from now on the workspace holds code from the network.
+  if (run.in.flow.network && sorted.node->base.has(Mark::patches) && run.frame.directory)
+    mark_file(*run.frame.directory + "/", Flow{.network = true});
+  if (run.in.flow.network && listed("prompt", last_part(run.words[0].text))) raise(run, "net.run", run.where);
   if (run.in.from == Stdin::From::text && listed("shell_escape", last_part(run.words[0].text))) shell_escapes(run);
   if (rule && rule->name.view() == "packages.install") foreign_source(run);
 }
 
 void Judge::apply_options(Run& run) {
+  const auto roles = run.sorted.node->roles();
+  const bool reads_operands = !run.frame.away && std::any_of(roles.begin(), roles.end(), [](const rows::RoleRow& role) {
+    return role.kind() == Role::read || role.kind() == Role::tree;
+  });
   for (const GivenOption& given : run.sorted.options) {
     if (!given.option) continue;
     const rows::Spec& spec = given.option->spec;
@@ -274,6 +313,10 @@ void Judge::apply_options(Run& run) {
         at_least(run, static_cast<Risk>(spec.level));
     }
     if (given.has_value && !run.options_judged) apply(run, spec.takes(), spec.language, given.value);
+    // A letter may take a value in one version of a tool and none in another: what it is given may be a file to read.
+    if (given.has_value && spec.takes() == Role::data && reads_operands && given.value.text.size() > 3 &&
+        given.value.text.find_first_of("/.") != std::string_view::npos && locate(run, given.value.text).credential)
+      reads(run, given.value, false);
   }
 }
 
@@ -321,7 +364,9 @@ void Judge::carry(Run& run, std::span<const Arg> words, Frame frame) {
     shell_text(run, words[1], words.subspan(2), frame);
     return;
   }
-  if (words.size() == 1 && words[0].known && words[0].text.find(' ') != std::string_view::npos) {
+  std::string_view first = words[0].text;
+  const bool line = words.size() == 1 ? words[0].text.find(' ') != std::string_view::npos : begins_a_command(first);
+  if (words[0].known && line) {
     // yarn exec 'rm -rf x': many runners hand a single word to a shell.
     shell_text(run, words[0], {}, frame);
     return;

@@ -36,15 +36,10 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
          (command.words.size() == 1 && (command.words[0].text() == ":" || command.words[0].text() == "true")) ||
          (command.words.size() == 2 && command.words[0].text() == "cat" && command.words[1].text() == "/dev/null")) &&
         command.piped_from.empty() && command.kind != Command::Kind::compound;
-    const std::string_view ending =
-        std::string_view(place.path).substr(std::min(place.path.rfind('.'), place.path.size()));
-    bool kept_work = false;
-    for (std::string_view each :
-         {".db",   ".sqlite", ".sqlite3", ".js",   ".ts",   ".py",  ".c",    ".cc",  ".cpp", ".h",    ".go", ".rs",
-          ".java", ".rb",     ".php",     ".json", ".yaml", ".yml", ".toml", ".sql", ".sh",  ".html", ".css"})
-      kept_work |= ending == each;
-    if (empties && kept_work) raise(run, "fs.truncate", target.where);
+    if (empties && listed("work", place.path)) raise(run, "fs.truncate", target.where);
     mark_file(place.path, run.out);
+    // cat /bin/rm > x
+    if (run.words.size() == 2 && run.words[0].text == "cat") rename_program(run, run.words[1], target);
     if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
     if (std::optional<std::string> text = output_text(run, command)) {
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
@@ -55,6 +50,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
 
 /// What a command prints, for the few that print only what they were given.
 std::optional<std::string> Judge::output_text(const Run& run, const Command& command) const {
+  if (command.output) return command.output;
   if (command.words.empty() || !command.words[0].known()) return std::nullopt;
   const std::string name = command.words[0].text();
   if (name == "cat" && command.words.size() == 1 && run.in.text) return *run.in.text;

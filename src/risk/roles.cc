@@ -31,7 +31,8 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
   if ((arg.text == "/dev/zero" || arg.text == "/dev/urandom" || arg.text == "/dev/random") && run.sorted.node &&
       !run.sorted.marked(Mark::limits)) {
     run.out.endless = true;
-    const std::string_view program = run.words.empty() ? std::string_view{} : run.words[0].text;
+    const std::string_view whole = run.words.empty() ? std::string_view{} : run.words[0].text;
+    const std::string_view program = whole.substr(whole.rfind('/') + 1);
     // These keep all of it before they print anything.
     if (program == "tail" || program == "sort" || program == "tac" || program == "sponge")
       raise(run, "system.fill", arg.where);
@@ -243,7 +244,10 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       writes(run, arg);
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
-      if (flow.network || flow.fetched || flow.secret || flow.suspect) mark_file(locate(run, arg.text).path, flow);
+      if (flow.network || flow.fetched || flow.secret || flow.suspect || flow.decoded)
+        mark_file(locate(run, arg.text).path, flow);
+      // tee src/*.c: whatever comes in, each of them holds only that afterwards.
+      if (arg.wildcard && run.words[0].text == "tee" && !run.sorted.has("-a")) raise(run, "fs.truncate", arg.where);
       if (run.in.text && !run.words.empty() && run.words[0].text == "tee")
         write_text(locate(run, arg.text).path, *run.in.text, run.sorted.has("-a"));
       break;
@@ -279,8 +283,10 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       if (arg.text.find("://") != std::string_view::npos || run.sorted.marked(Mark::net)) {
         if (arg.text.starts_with("file://"))
           reads(run, synthetic(std::string(arg.text.substr(7)), arg), false);
+        else if (arg.text.starts_with('/') || arg.text.starts_with('~'))
+          reads(run, arg, false);
         else
-          reaches(run, arg, arg.known ? host_of(arg.text) : host_of(arg.text));
+          reaches(run, arg, host_of(arg.text));
       } else {
         reads(run, arg, false);
       }
@@ -298,6 +304,15 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         const Place place = locate(run, arg.text);
         if (place.area == Area::temporary || place.area == Area::outside) raise(run, "supply.outside", arg.where);
       }
+      if (!files_.empty() || !trees_.empty()) {
+        const std::string path = locate(run, arg.text).path;
+        Flow from = file_flow(path);
+        from |= file_flow(path + "/");
+        if (from.network)
+          raise(run, "net.download_run", arg.where);
+        else if (from.fetched && arg.text.find('/') != std::string_view::npos)
+          raise(run, "exec.fetched", arg.where);
+      }
       break;
     }
     case Role::library:
@@ -312,9 +327,14 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         break;
       }
       if (role == Role::config && run.sorted.program->name.view() == "make") {
-        const std::string* text = arg.text == "-" ? run.in.text : file_text(locate(run, arg.text).path);
+        const bool input = arg.text == "-" || (arg.known && descriptor_named(arg.text) == 0);
+        if (input && run.in.from == Stdin::From::text) run_recipes(run, std::string(run.in.file.text), arg);
+        const std::string* text = input ? run.in.text : file_text(locate(run, arg.text).path);
         if (text) run_recipes(run, *text, arg);
       }
+      // vim -S x.vim, java -cp x.jar: a bare name may be a file that was just downloaded.
+      if ((!files_.empty() || !trees_.empty()) && arg.known && file_flow(locate(run, arg.text).path).network)
+        raise(run, "net.download_run", arg.where);
       const bool pathlike =
           arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;
       if (!pathlike || arg.text == "/dev/null" || arg.text == "-") break;
@@ -355,6 +375,8 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       std::string key(arg.text.substr(0, split));
       std::transform(key.begin(), key.end(), key.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      if (key == "stricthostkeychecking" && (arg.text.ends_with("no") || arg.text.ends_with("off")))
+        raise(run, "net.insecure", arg.where);
       for (std::string_view runs :
            {"proxycommand", "localcommand", "knownhostscommand", "permitlocalcommand", "remotecommand",
             "pkcs11provider", "securitykeyprovider", "xauthlocation", "proxyusefdpass"}) {
@@ -372,6 +394,11 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::req: {
       if (arg.text.find("://") != std::string_view::npos) raise(run, "supply.url", arg.where);
       const Flow carried = file_flow(locate(run, arg.text).path);
+      if (const std::string* text = file_text(locate(run, arg.text).path)) {
+        for (std::string_view setting :
+             {"--index-url", "-i http", "--extra-index-url", "--find-links", "--trusted-host", "http://"})
+          if (text->find(setting) != std::string::npos) raise(run, "supply.index", arg.where);
+      }
       const bool stdin_itself = arg.text == "-" || (arg.known && descriptor_named(arg.text) == 0);
       if (carried.network || arg.flow.network || (stdin_itself && run.in.flow.network))
         raise(run, "supply.url", arg.where);

@@ -265,9 +265,31 @@ void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg) 
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
   judge.at_least(run, Risk::normal);
   while (command.starts_with(' ')) command.remove_prefix(1);
-  for (std::string_view runs :
-       {"shell", "!", "make", "pipe", "|", "python", "py", "platform shell", "script", "guile", "gu", "source", "call",
-        "print system", "p system", "process launch", "expression", "expr", "command script"}) {
+  for (std::string_view runs : {"dump ",
+                                "append ",
+                                "save ",
+                                "generate-core-file ",
+                                "shell",
+                                "!",
+                                "make",
+                                "pipe",
+                                "|",
+                                "add-auto-load",
+                                "set auto-load",
+                                "python",
+                                "py",
+                                "platform shell",
+                                "script",
+                                "guile",
+                                "gu",
+                                "source",
+                                "call",
+                                "print system",
+                                "p system",
+                                "process launch",
+                                "expression",
+                                "expr",
+                                "command script"}) {
     if (!command.starts_with(runs)) continue;
     judge.raise(run, "exec.inline", arg.where);
     if (runs == "shell" || runs == "!" || runs == "platform shell")
@@ -325,7 +347,33 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
   judge.at_least(run, Risk::normal);
 }
 
+/// .import FILE, .output FILE, \i FILE: lines of a database's own prompt that name files.
+void Judge::prompt_files(Run& run, std::string_view text, Span where) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.size() < 3 || (line[0] != '.' && line[0] != '\\')) continue;
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, blank);
+    std::string_view path = line.substr(blank + 1);
+    while (path.starts_with('-') && path.find(' ') != std::string_view::npos) path.remove_prefix(path.find(' ') + 1);
+    path = path.substr(0, path.find(' '));
+    Arg arg;
+    arg.text = keep(std::string(path));
+    arg.where = where;
+    for (std::string_view reading : {".import", ".read", ".restore", "\\i", "\\ir"}) {
+      if (name == reading) reads(run, arg, false);
+    }
+    for (std::string_view writing : {".output", ".once", ".save", ".backup", ".log", "\\o", "\\w"}) {
+      if (name == writing && path != "stdout" && path != "off") writes(run, arg);
+    }
+  }
+}
+
 void Judge::sql(Run& run, std::string_view text, Span where) {
+  prompt_files(run, text, where);
   std::vector<std::string> strings;
   for (const std::vector<std::string>& words : sql_statements(text, strings)) {
     if (words.empty()) continue;
@@ -350,9 +398,9 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
     if ((first == "SET" && any({"GLOBAL", "PERSIST"})) || is({"SHUTDOWN", "KILL", "RESET", "PURGE"}))
       raise(run, "db.admin", where);
     if (any({"PROGRAM", "XP_CMDSHELL", "LOAD_EXTENSION", "SYS_EXEC", "SYS_EVAL", "SP_OACREATE", "LO_EXPORT",
-             "LO_IMPORT", "EDITOR"}) &&
+             "LO_IMPORT", "EDITOR", "EXECUTABLE"}) &&
         (first == "COPY" || first != "CREATE")) {
-      if (first == "COPY" || !holds_word(words, "PROGRAM")) {
+      if (first == "COPY" || first == "\\COPY" || !holds_word(words, "PROGRAM")) {
         raise(run, "db.runs", where);
         for (const std::string& command : strings) {
           Arg inner;
@@ -384,11 +432,17 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
       at_least(run, Risk::normal);
     if (is({"\\I", "\\IR", ".READ", ".LOAD", "SOURCE", "\\COPY", ".IMPORT", "\\G", ".RESTORE"}))
       at_least(run, Risk::normal);
-    if (first == ".LOAD") raise(run, "db.runs", where);
+    if (first == ".LOAD" || first == "INSTALL" || first == "HOST" ||
+        (first == "LOAD" && !any({"DATA", "XML", "INDEX", "TABLE"})))
+      raise(run, "db.runs", where);
     if (is({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CREATE",  "ALTER",   "VACUUM",  "REINDEX", "COPY",
             "CALL",   "DO",     "LOCK",   "BEGIN", "COMMIT",  "ANALYZE", "REFRESH", "CLUSTER", "COMMENT", "ATTACH"}))
       at_least(run, Risk::normal);
     if (holds_word(words, "\x01") && words.size() == 1) raise(run, "dynamic.code", where);
+  }
+  for (const std::string& each : strings) {
+    if (each.find('/') == std::string::npos || each.find_first_of(" \n") != std::string::npos) continue;
+    if (locate(run, each).credential) raise(run, "db.files", where);
   }
 }
 

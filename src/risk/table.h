@@ -69,6 +69,8 @@ enum class Mark : std::uint32_t {
   list_only,
   endless,
   limits,
+  patches,
+  decodes,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };

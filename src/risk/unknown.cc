@@ -53,19 +53,32 @@ bool is_shell_like(std::string_view name) {
   return program != nullptr && program->base.has(Mark::stdin_code);
 }
 
-/// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others.
-bool begins_a_command(std::string_view text) {
-  const std::size_t blank = text.find(' ');
-  if (blank == std::string_view::npos || blank == 0) return false;
-  const std::string_view name = text.substr(0, blank);
-  const std::string_view next = text.substr(blank + 1);
-  if (is_shell_like(name.substr(name.rfind('/') + 1))) return next.starts_with("-c") || next.starts_with("-e");
-  return listed("carried_program", name);
+/// Code that the machine itself runs, whoever loads it.
+bool is_library(std::string_view path) {
+  for (std::string_view ending : {".so", ".dylib", ".dll", ".jar", ".node", ".ko"}) {
+    if (path.ends_with(ending)) return true;
+  }
+  return path.find(".so.") != std::string_view::npos;
 }
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '.'; }
 
 }  // namespace
+
+bool begins_a_command(std::string_view& text) {
+  const std::size_t begin = text.find_first_not_of("!|: ");
+  const bool escaped =
+      begin != std::string_view::npos && text.substr(0, begin).find_first_of("!|") != std::string_view::npos;
+  const std::string_view line = escaped ? text.substr(begin) : text;
+  const std::size_t blank = line.find(' ');
+  if (blank == std::string_view::npos || blank == 0) return false;
+  const std::string_view name = line.substr(0, blank);
+  const std::string_view next = line.substr(blank + 1);
+  const bool shell = is_shell_like(name.substr(name.rfind('/') + 1));
+  const bool begins = shell ? next.starts_with("-c") || next.starts_with("-e") : listed("carried_program", name);
+  if (begins) text = line;
+  return begins;
+}
 
 void Judge::unknown_program(Run& run, std::string_view name) {
   effect(Effect::Kind::runs, name);
@@ -73,7 +86,26 @@ void Judge::unknown_program(Run& run, std::string_view name) {
       run.words[0].text.find('/') == std::string_view::npos)
     return;
   look_up(run, name);
+  // A filter that no row names may let everything through.
+  run.out |= Flow{.network = run.in.flow.network,
+                  .secret = run.in.flow.secret,
+                  .suspect = run.in.flow.suspect,
+                  .decoded = run.in.flow.decoded};
   verbs(run, run.words.subspan(1));
+  // somevault secrets get x, sometool show-password
+  bool asks = false, secret = false;
+  std::size_t seen = 0;
+  for (const Arg& arg : run.words.subspan(1)) {
+    if (arg.text.starts_with('-') || arg.text.find('/') != std::string_view::npos) continue;
+    if (++seen > 3) break;
+    for (std::string_view rest = arg.text; !rest.empty();) {
+      const std::size_t end = std::min(rest.find_first_of(":-_."), rest.size());
+      asks |= listed("verb_reveals", rest.substr(0, end));
+      secret |= listed("secret_noun", rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  if (asks && secret) raise(run, "secret.service", run.where);
   // kafka-delete-records.sh, aws-nuke: a name that says what it does.
   if (run.words[0].text.find('/') == std::string_view::npos && name.find('-') != std::string_view::npos &&
       verb_risk(name) == Risk::dangerous)
@@ -93,6 +125,8 @@ void Judge::unknown_program(Run& run, std::string_view name) {
     }
     if (place.guarded) raise(run, "guard.touched", arg.where);
     if (place.area == Area::device) raise(run, "disk.device_argument", arg.where);
+    if (place.persistent && &arg == &run.words.back() && run.words.size() > 2) writes(run, arg);
+    if (is_library(text) && place.area == Area::temporary) raise(run, "exec.library", arg.where);
   }
   may_carry(run);
   shell_escapes(run);
@@ -129,7 +163,8 @@ void Judge::may_carry(Run& run) {
   const std::span<const Arg> words = run.words;
   constexpr std::size_t reach = 8;
   // A program of the workspace, or one asked to check or explain, may well be about commands.
-  bool about_commands = words[0].text.find('/') != std::string_view::npos;
+  bool about_commands =
+      words[0].text.find('/') != std::string_view::npos && locate(run, words[0].text).area != Area::system;
   for (const Arg& word : words.subspan(1, std::min<std::size_t>(words.size() - 1, 3))) {
     for (std::string_view verb :
          {"check", "test", "explain", "classify", "lint", "parse", "analyze", "analyse", "scan", "search", "grep"})
@@ -157,20 +192,117 @@ void Judge::may_carry(Run& run) {
   const std::string_view own = words[0].text.substr(words[0].text.rfind('/') + 1);
   if (own.ends_with("sh") && words.size() > 2 && words[1].text == "-c") shell_text(run, words[2], words.subspan(3));
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    const std::string_view option = words[i].text;
-    const bool code = option == "-e" || option == "--eval" || option == "-eval" || option == "--expr" ||
-                      option == "--execute" || option == "--code";
-    if (!code) continue;
+    if (words[i].text != "-e") continue;
     if (const auto generic = language_named("generic")) run_code(run, *generic, words[i + 1]);
   }
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::size_t equals = words[i].text.find('=');
-    const bool glued = equals != std::string_view::npos;
-    if (!words[i].text.starts_with('-')) continue;
-    Arg value = glued                  ? synthetic(std::string(words[i].text.substr(equals + 1)), words[i])
-                : i + 1 < words.size() ? words[i + 1]
-                                       : Arg{};
-    option_that_runs(run, words[i].text.substr(0, equals), value);
+  unnamed_options(run, about_commands);
+}
+
+/// Options that no row names still say by their own names, or by what they are given, that they run or load something.
+void Judge::unnamed_options(Run& run, bool about_commands) {
+  const Sorted& sorted = run.sorted;
+  const Arg* end = !sorted.carried.empty() ? sorted.carried.data() : sorted.line.data();
+  for (std::size_t i = 1; i < run.words.size() && &run.words[i] != end; ++i) {
+    const std::string_view word = run.words[i].text;
+    if (word == "--") return;
+    if (word.size() < 3 || word[0] != '-') continue;
+    const std::size_t equals = word.find('=');
+    const std::string_view name = word.substr(0, equals);
+    if (sorted.program && !is_unnamed(sorted, name, equals != std::string_view::npos)) continue;
+    Arg value;
+    if (equals != std::string_view::npos)
+      value = synthetic(std::string(word.substr(equals + 1)), run.words[i]);
+    else if (i + 1 < run.words.size() && !run.words[i + 1].text.starts_with('-') && &run.words[i + 1] != end)
+      value = run.words[i + 1];
+    option_that_runs(run, name, value);
+    if (!about_commands && !value.text.empty()) unnamed_option(run, name, value);
+  }
+}
+
+bool Judge::is_unnamed(const Sorted& sorted, std::string_view name, bool glued) {
+  for (const GivenOption& given : sorted.options) {
+    if (!given.option && given.name == name) return true;
+  }
+  // -pdflatex=x where the row expects letters.
+  const bool word = glued || name.find('-', 1) != std::string_view::npos;
+  if (!word || name.starts_with("--")) return false;
+  return std::none_of(sorted.chain.begin(), sorted.chain.end(), [&](const Node* node) {
+    const Option* letter = find_option(*node, name.substr(0, 2));
+    return find_option(*node, name) || (letter && letter->spec.takes() != Role::none);
+  });
+}
+
+void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
+  const std::string_view bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  if (listed("option_text", bare)) return;
+  std::string_view command = value.text;
+  if (begins_a_command(command)) {
+    raise(run, "exec.option", value.where);
+    shell_text(run, synthetic(std::string(command), value), {});
+    return;
+  }
+  if (listed("option_code", bare)) {
+    if (const auto generic = language_named("generic")) run_code(run, *generic, value);
+    return;
+  }
+  if (listed("option_command", bare)) {
+    if (value.known) shell_text(run, value, {});
+    return;
+  }
+  const bool pathlike = value.known && value.text.find('/') != std::string_view::npos;
+  if (!pathlike || value.text.find("://") != std::string_view::npos) return;
+  // Only a few options are meant to be given credentials.
+  if (!listed("option_credential", bare) && !run.frame.away && locate(run, value.text).credential)
+    reads(run, value, false);
+  const bool library = is_library(value.text);
+  if (!library && !listed("option_loads", bare)) return;
+  const Place place = locate(run, value.text);
+  if (place.area == Area::temporary || place.area == Area::outside || (library && place.area == Area::home))
+    raise(run, library ? "exec.library" : "exec.outside_code", value.where);
+}
+
+/// opam exec -- rm -rf x, rvm 3.2 do rm -rf x: a tool that is no wrapper to the tables, but plainly carries a command.
+void Judge::stray_command(Run& run) {
+  const Sorted& sorted = run.sorted;
+  if (sorted.node->base.level < static_cast<int>(Risk::normal) || !sorted.carried.empty() || !sorted.line.empty() ||
+      !sorted.until.empty() || listed("names_only", sorted.program->name.view()))
+    return;
+  for (std::size_t i = 2; i + 1 < run.words.size(); ++i) {
+    const std::string_view name = run.words[i].text;
+    const std::string_view next = run.words[i + 1].text;
+    if (!next.starts_with('-') || !listed("carried_program", name)) continue;
+    const std::string_view before = run.words[i - 1].text;
+    const bool announced = before == "--" || before == "exec" || before == "do" || before == "run" || before == "-e";
+    const bool plain = name == "rm" && next.size() > 1 && next.find_first_not_of("-rRf") == std::string_view::npos;
+    if (!announced && !plain) continue;
+    carry(run, run.words.subspan(i));
+    return;
+  }
+}
+
+/// Words to which the tables give no meaning may be files all the same: espeak -f ~/.netrc, convert x.png ~/.bashrc.
+void Judge::stray_paths(Run& run) {
+  if (run.frame.away || run.sorted.marked(Mark::wrapper) || listed("names_only", run.sorted.program->name.view()))
+    return;
+  auto path_of = [&](const Arg& arg) -> std::optional<Place> {
+    const bool pathlike = arg.known && arg.text.size() > 3 &&
+                          arg.text.find_first_of(" \n:") == std::string_view::npos &&
+                          (arg.text[0] == '~' || arg.text[0] == '/' || arg.text.starts_with("../"));
+    return pathlike ? std::optional(locate(run, arg.text)) : std::nullopt;
+  };
+  for (const Operand& operand : run.sorted.operands) {
+    if (operand.role.kind() != Role::none && operand.role.kind() != Role::data) continue;
+    const std::optional<Place> place = path_of(operand.arg);
+    if (!place) continue;
+    if (place->credential && !place->persistent) reads(run, operand.arg, false);
+    if (place->persistent && &operand == &run.sorted.operands.back() && run.words.size() > 2) writes(run, operand.arg);
+  }
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.has_value || (given.option && given.option->spec.takes() != Role::data)) continue;
+    const std::string_view bare = given.name.substr(std::min(given.name.find_first_not_of('-'), given.name.size()));
+    const std::optional<Place> place = path_of(given.value);
+    if (place && place->credential && !place->persistent && !listed("option_credential", bare))
+      reads(run, given.value, false);
   }
 }
 
@@ -210,15 +342,34 @@ void Judge::shell_escapes(Run& run) {
   }
 }
 
+/// echo '{"scripts":{"x":"rm -rf y"}}' > package.json; npm run x
+void Judge::scripts_of_package(Run& run) {
+  const std::string_view program = run.sorted.program->name.view();
+  if (written_.empty() || (program != "npm" && program != "yarn" && program != "pnpm" && program != "bun")) return;
+  const std::string* package = file_text(locate(run, "package.json").path);
+  if (!package || too_deep(run)) return;
+  for (const Arg& word : run.words.subspan(1)) {
+    const std::size_t key = package->find(fmt::format("\"{}\"", word.text));
+    if (word.text.empty() || key == std::string::npos) continue;
+    const std::size_t colon = package->find_first_not_of(" :\n\t", key + word.text.size() + 2);
+    if (colon == std::string::npos || (*package)[colon] != '"') continue;
+    const std::size_t end = package->find('"', colon + 1);
+    shell_text(run, synthetic(package->substr(colon + 1, end - colon - 1), word), {});
+  }
+}
+
 /// curl … > Makefile && make: code from the network by way of a name that the tool knows by itself.
 void Judge::implied_files(Run& run) {
-  if (files_.empty() || !run.sorted.program) return;
+  if (!run.sorted.program) return;
+  scripts_of_package(run);
+  if (files_.empty() && trees_.empty()) return;
   const std::string_view program = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
   for (const Implied& each : implied) {
     if (each.program != program) continue;
     for (std::string_view file : each.files) {
       if (file.empty()) continue;
-      if (file_flow(locate(run, file).path).network) raise(run, "net.download_run", run.where);
+      const std::string path = locate(run, file).path;
+      if (file_flow(path).network) raise(run, "net.download_run", run.where);
     }
   }
 }

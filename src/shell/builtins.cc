@@ -670,7 +670,7 @@ Status Evaluator::exec_builtin(std::uint32_t index, const Flow& flow) {
     return Status::unknown;
   }
   auto scope = std::make_unique<RedirectScope>();
-  std::size_t enclosing = lasting_now_ == nullptr ? 0 : lasting_now_->redirects.size();
+  std::size_t enclosing = lasting_added_;
   std::size_t own = command.redirects.size() >= enclosing ? command.redirects.size() - enclosing : 0;
   scope->redirects.assign(command.redirects.begin(), command.redirects.begin() + static_cast<std::ptrdiff_t>(own));
   for (const Redirect& redirect : scope->redirects) {

@@ -254,8 +254,13 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
     Flow inner = flow;
     inner.piped = true;
     Output output;
-    if (!last) inner.output = &output;
+    output.exits = exits_;
+    if (!last) {
+      inner.output = &output;
+      inner.own_output = own_stream(flow);
+    }
     if (i > 0) {
+      inner.own_input = own_stream(flow);
       inner.piped_from = &from;
       inner.input = held.get();
     }

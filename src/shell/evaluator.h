@@ -26,6 +26,7 @@ struct Output {
   bool known = true;
   std::string text;
   std::vector<std::uint32_t> commands;  // those that write it
+  std::uint64_t exits = 0;              // Evaluator::exits_ when it began
 
   void add(std::string_view more) {
     if (known) text += more;
@@ -46,6 +47,13 @@ struct RedirectScope {
   const RedirectScope* outer = nullptr;
 };
 
+/// A pipe or substitution has its own stream: redirects of that stream which lie further out no longer count.
+struct OwnStream {
+  bool is = false;
+  const RedirectScope* outer = nullptr;
+  const RedirectScope* lasting = nullptr;
+};
+
 /// What surrounds a command.
 struct Flow {
   bool conditional = false;
@@ -56,6 +64,8 @@ struct Flow {
   Input* input = nullptr;
   Output* output = nullptr;
   const RedirectScope* redirects = nullptr;
+  OwnStream own_output;
+  OwnStream own_input;
 };
 
 enum class Status : std::uint8_t { success, failure, unknown };
@@ -153,6 +163,8 @@ class Evaluator {
   void store(std::string_view name, const std::optional<std::string>& key, Value value, bool append);
   void store_array(const Part& array, std::string_view name, bool append, const Flow& flow);
   void write_output(std::uint32_t index, const Flow& flow);
+  std::optional<std::string> computed_output(const Command& command) const;
+  void note_output(std::uint32_t index);
   bool writes_elsewhere(const Command& command, const Flow& flow, bool& uncertain) const;
   Value value_of(const Field& field) const;
 
@@ -246,8 +258,12 @@ class Evaluator {
   State state_;
   Dialect dialect_;
   std::vector<Call> calls_;
+  OwnStream own_stream(const Flow& flow) const { return {true, flow.redirects, lasting_now_}; }
+  std::size_t add_enclosing(Command& command, const RedirectScope* scope, const Flow& flow, bool lasting);
+
   std::vector<std::unique_ptr<RedirectScope>> lasting_;  // of exec
   const RedirectScope* lasting_now_ = nullptr;
+  std::size_t lasting_added_ = 0;                // redirects that lasting_now_ gave to the command emitted last
   std::set<std::string, std::less<>> volatile_;  // changed by a trap at any time
   bool all_volatile_ = false;
   std::map<std::uint32_t, std::string> process_texts_;  // what <(…) holds, by its first command
@@ -262,6 +278,7 @@ class Evaluator {
   std::optional<Surroundings> abort_around_;
   std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
   std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
+  std::uint64_t exits_ = 0;            // … by `set -e`: what was written before that is still right
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {
@@ -277,7 +294,11 @@ void Evaluator::in_subshell(F body) {
   std::size_t mark = state_.mark();
   Surroundings before = state_.around;
   const RedirectScope* lasting = lasting_now_;
+  // A trap that a subshell sets runs at its end, with the functions that only it has.
+  std::vector<Trap> outer = std::exchange(traps_, {});
   body();
+  if (!traps_.empty() && !limited_) run_traps();
+  traps_ = std::move(outer);
   state_.take_back(mark);
   state_.around = std::move(before);
   lasting_now_ = lasting;

@@ -293,10 +293,12 @@ void Evaluator::expand_list(const std::vector<Value>& values, char which, Builde
 void Evaluator::expand_substitution(const Part& part, Builder& builder, const Flow& flow) {
   if (part.list == nullptr) return builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
   Output output;
+  output.exits = exits_;
   if (!part.trouble.empty()) output.lose();
   Flow inner = flow;
   ++inner.substitution;
   inner.output = &output;
+  inner.own_output = own_stream(flow);
   inner.background = false;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
@@ -318,11 +320,13 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
     return builder.unknown({.kind = Piece::Kind::unknown, .text = "(…)"});
   }
   Output output;
+  output.exits = exits_;
   Flow inner = flow;
   ++inner.substitution;
   inner.output = &output;
   inner.background = true;
   Input nothing;
+  (part.kind == Part::Kind::process_out ? inner.own_input : inner.own_output) = own_stream(flow);
   if (part.kind == Part::Kind::process_out) inner.input = &nothing;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });

@@ -73,6 +73,8 @@ TEST(Read, KnowsWhereStdinComesFrom) {
       {"echo 'x mr' | rev | sh", "b: echo 'x mr'\nrev |0 in='x mr\\n'\nsh |1 in='rm x\\n'\n"},
       {"echo sn | tr n-z a-m | sh", "b: echo sn\ntr n-z a-m |0 in='sn\\n'\nsh |1 in='fa\\n'\n"},
       {"curl u | sh", "curl u\nsh |0\n"},
+      {"{ echo rm x | sh; } > f", "c: 1>f\nb: echo rm x\nsh 1>f |1 in='rm x\\n'\n"},
+      {"set -e; echo rm x | sh", "b: set -e\nb: echo rm x\nsh |1 in='rm x\\n'\n"},
   });
 }
 

@@ -92,7 +92,7 @@ Status Evaluator::simple(const Node& node, const Flow& flow) {
     status = dispatch(command, node, flow);
   }
   declared_ = std::move(outer);
-  if (state_.around.errexit && status != Status::success) ++doubts_;
+  if (state_.around.errexit && status != Status::success) ++exits_;
   return status;
 }
 
@@ -341,6 +341,30 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   state_.set(name, std::move(next));
 }
 
+/// Redirects of enclosing groups, or of exec, as far as they still hold here. Returns how many the innermost gave.
+std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* innermost, const Flow& flow, bool lasting) {
+  const RedirectScope* output_ends = lasting ? flow.own_output.lasting : flow.own_output.outer;
+  const RedirectScope* input_ends = lasting ? flow.own_input.lasting : flow.own_input.outer;
+  bool own_output = false, own_input = false;
+  std::size_t first = 0;
+  for (const RedirectScope* scope = innermost; scope != nullptr; scope = scope->outer) {
+    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
+    own_output |= flow.own_output.is && scope == output_ends;
+    own_input |= flow.own_input.is && scope == input_ends;
+    const std::size_t before = command.redirects.size();
+    for (const Redirect& redirect : scope->redirects) {
+      if (own_input && redirect.fd == 0) continue;
+      if (own_output && redirect.fd == 1 && !redirect.also_stderr) continue;
+      command.redirects.push_back(redirect);
+      if (!own_output || !redirect.also_stderr) continue;
+      command.redirects.back().also_stderr = false;
+      command.redirects.back().fd = 2;
+    }
+    if (scope == innermost) first = command.redirects.size() - before;
+  }
+  return first;
+}
+
 std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.conditional = flow.conditional || (!calls_.empty() && calls_.back().returned);
   command.background = flow.background;
@@ -348,14 +372,8 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.directory = state_.around.directory;
   if (command.directory) afford(command.directory->size());
   take_stdin(command, flow);
-  for (const RedirectScope* scope = flow.redirects; scope != nullptr; scope = scope->outer) {
-    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
-    command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
-  }
-  for (const RedirectScope* scope = lasting_now_; scope != nullptr; scope = scope->outer) {
-    if (!afford(entry_cost * scope->redirects.size() + 16)) break;
-    command.redirects.insert(command.redirects.end(), scope->redirects.begin(), scope->redirects.end());
-  }
+  add_enclosing(command, flow.redirects, flow, false);
+  lasting_added_ = add_enclosing(command, lasting_now_, flow, true);
   follow_duplicates(command);
   if (!exported_.empty()) add_exported(command);
   if (repeating_ > 0) {
@@ -471,6 +489,7 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
   }
   Variable called = is_function ? *function : Variable{};
   std::uint32_t index = emit(std::move(command), flow);
+  if (known && !is_function) note_output(index);
   Status status = Status::unknown;
   if (is_function) {
     status = call_function(called, index, flow);
@@ -598,6 +617,29 @@ bool Evaluator::writes_elsewhere(const Command& command, const Flow& /*flow*/, b
   return elsewhere;
 }
 
+std::optional<std::string> Evaluator::computed_output(const Command& command) const {
+  bool path_changed =
+      command.kind == Command::Kind::program &&
+      (state_.find("PATH") != nullptr || !command.assignments.empty() || state_.around.environment_unknown);
+  if (path_changed) return std::nullopt;
+  std::vector<std::string> arguments;
+  for (const Field& word : command.words) {
+    if (!word.known()) return std::nullopt;
+    arguments.push_back(word.text());
+  }
+  return pure_output(arguments, command.input);
+}
+
+// `base64 -d <<< … > x; sh x`: what the file holds.
+void Evaluator::note_output(std::uint32_t index) {
+  Command& command = script_.commands[index];
+  bool to_file = std::any_of(command.redirects.begin(), command.redirects.end(), [](const Redirect& redirect) {
+    return redirect.fd == 1 && (redirect.kind == Redirect::Kind::write || redirect.kind == Redirect::Kind::append);
+  });
+  if (!to_file || (command.input && !afford(command.input->size()))) return;
+  command.output = computed_output(command);
+}
+
 // What a command whose doing is computed writes, for the pipe or substitution that reads it.
 void Evaluator::write_output(std::uint32_t index, const Flow& flow) {
   if (flow.output == nullptr) return;
@@ -607,16 +649,8 @@ void Evaluator::write_output(std::uint32_t index, const Flow& flow) {
   if (uncertain) return flow.output->lose();
   if (elsewhere) return;
   if (!flow.output->known) return;
-  bool path_changed =
-      command.kind == Command::Kind::program &&
-      (state_.find("PATH") != nullptr || !command.assignments.empty() || state_.around.environment_unknown);
-  std::vector<std::string> arguments;
-  for (const Field& word : command.words) {
-    if (!word.known()) return flow.output->lose();
-    arguments.push_back(word.text());
-  }
-  std::optional<std::string> text;
-  if (!path_changed) text = pure_output(arguments, command.input);
+  std::optional<std::string> text = computed_output(command);
+  if (flow.output->exits != exits_) return flow.output->lose();
   if (!text || flow.output->text.size() + text->size() > max_known_text) return flow.output->lose();
   flow.output->add(*text);
 }
