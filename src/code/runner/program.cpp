@@ -149,10 +149,10 @@ std::vector<std::string> shell_command(const std::string& path) { return {"bash"
 
 constexpr std::size_t most_fed = 4096;  // it reads a pipe byte by byte, and a pipe takes as much at once
 
-/// A shell that has its script open and waits for its first line.
+/// A shell that opens its script, a pipe, and waits there for somebody to write it.
 struct WaitingShell {
   pid_t pid = -1;
-  int script = -1;
+  bool has_pipe = false;
 };
 
 /// Nothing when it cannot be started so; then it is started for the request.
@@ -160,24 +160,34 @@ WaitingShell start_shell_ahead(const std::string& path) {
   ::mkdir(wire::code_directory, 0755);
   ::mkdir(wire::output_directory, 0755);
   WaitingShell shell;
-  if (::mkfifo(path.c_str(), 0600) != 0) return shell;
-  // For reading too, so that neither of us waits for the other to open it.
-  shell.script = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (shell.script < 0) return shell;
-  shell.pid = start({shell_command(path), wire::output_directory}).pid;
+  shell.has_pipe = ::mkfifo(path.c_str(), 0600) == 0;
+  if (shell.has_pipe) shell.pid = start({shell_command(path), wire::output_directory}).pid;
   return shell;
 }
 
-/// Whether it is what was asked for; else it is ended.
-bool fits(const WaitingShell& shell, const Request& request) {
-  if (shell.pid < 0) return false;
-  if (request.arguments.empty() && request.directory.empty() && request.code.size() <= most_fed &&
-      request.command == shell_command("{}"))
-    return true;
+bool fits(const Request& request) {
+  return request.arguments.empty() && request.directory.empty() && request.code.size() <= most_fed &&
+         request.command == shell_command("{}");
+}
+
+/// Its script, to be written; −1 when it is not what was asked for or does not come up: then it is ended.
+int take_script(const WaitingShell& shell, const std::string& path, const Request& request) {
+  if (shell.pid < 0) return -1;
+  const std::int64_t patience = now_ms() + 1000;
+  while (fits(request) && now_ms() < patience) {
+    // Refused until the shell is there: only then may the name go.
+    const int script = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (script >= 0) return script;
+    siginfo_t ended{};
+    if (::waitid(P_PID, static_cast<id_t>(shell.pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
+      break;
+    const timespec moment{0, 200'000};
+    ::nanosleep(&moment, nullptr);
+  }
   ::kill(-shell.pid, SIGKILL);
   ::kill(shell.pid, SIGKILL);
   ::waitpid(shell.pid, nullptr, 0);
-  return false;
+  return -1;
 }
 
 [[noreturn]] void give_up(Reply& reply, const std::string& trouble) {
@@ -293,9 +303,9 @@ namespace {
   std::string trouble;
   if (!place_files(request, given, trouble)) give_up(reply, trouble);
   const std::string path = std::string(wire::code_directory) + "/" + request.code_name;
-  const bool waits = fits(shell, request);
+  const int script = take_script(shell, path, request);
   // The shell has its pipe open; by its name the script is a file, as ever.
-  if (shell.script >= 0) ::unlink(path.c_str());
+  if (shell.has_pipe) ::unlink(path.c_str());
   if (!write_code(path, request.code)) give_up(reply, "cannot write the code to " + path);
   replace_all(request.compile, path);
   replace_all(request.command, path);
@@ -308,15 +318,15 @@ namespace {
     status = wait_until(last, deadline);
   }
   if (status && *status == 0) {
-    if (waits) {
+    if (script >= 0) {
       last = shell.pid;
-      write_fully(shell.script, request.code);
+      write_fully(script, request.code);
+      ::close(script);
     } else {
       request.command.insert(request.command.end(), request.arguments.begin(), request.arguments.end());
       last =
           start({request.command, request.directory.empty() ? wire::output_directory : request.directory.c_str()}).pid;
     }
-    if (shell.script >= 0) ::close(shell.script);
     // The program's alone, so that whoever writes to it sees its end.
     ::close(0);
     status = wait_until(last, deadline);
