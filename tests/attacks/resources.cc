@@ -1,6 +1,5 @@
 // J. What a single process can take or raise. Bombs, which are told by how the run ends, are in bomb.cc.
 #include <fcntl.h>
-#include <linux/ioprio.h>
 #include <sched.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
