@@ -456,7 +456,10 @@ while True:
             continue
         try:
             os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))
-            print("OPENED", pid, flush=True)
+            # It may have become the program of its run in between, which is no secret to this one.
+            with open(f"/proc/{pid}/cmdline") as file:
+                if file.read().startswith("/.cordon/init"):
+                    print("OPENED", pid, flush=True)
         except OSError:
             pass
     for name in names:
