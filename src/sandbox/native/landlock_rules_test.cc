@@ -91,7 +91,7 @@ TEST(LandlockRules, WhatIsNotNamedIsOutOfReach) {
               const auto lock = build_landlock({.paths = {}, .tcp = TcpAccess::none}, sys::landlock_abi());
               if (!lock || !lock->ruleset->restrict_self()) return std::string("not restricted");
               return fmt::format("{} {}", sys::try_open("/etc/passwd", O_RDONLY),
-                                 sys::try_open("/tmp/new", O_CREAT | O_WRONLY));
+                                 sys::try_open("/tmp/cordon-out-of-reach", O_CREAT | O_WRONLY));
             })
                 .back()
                 .text,
