@@ -61,11 +61,22 @@ class Printer {
     for (const Redirection& redirect : node.redirects) out_ += ' ', redirection(redirect);
   }
 
+  /// An assignment to an element that stood after a redirect, where no subscript is looked for.
+  static bool reads_bracket_as_text(const Word& word) {
+    if (word.parts.empty() || word.parts[0].kind != Part::Kind::literal) return false;
+    const std::string_view head = word.parts[0].text;
+    const std::size_t bracket = head.find('[');
+    return bracket != std::string_view::npos && bracket < head.find('=');
+  }
+
   /// After a redirect no word is reserved or begins an assignment. `coproc a <x { b` runs a: its second word would be.
   static std::uint32_t words_before_redirects(const Node& node, bool of_coproc) {
     if (!node.words.empty() && is_reserved(node.words[0].plain())) return 0;
     std::uint32_t assigned = 0;
-    while (assigned < node.words.size() && node.words[assigned].assignment) ++assigned;
+    while (assigned < node.words.size() && node.words[assigned].assignment) {
+      if (reads_bracket_as_text(node.words[assigned])) return assigned;
+      ++assigned;
+    }
     if (assigned > 0 && assigned < node.words.size()) {
       // One that was read as the beginning of an assignment stands where it could be one.
       const Parts& parts = node.words[assigned].parts;

@@ -36,6 +36,10 @@ def boot():
     done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=800,
                           check=False)
     verdict = [text for text in done.stdout.splitlines() if VERDICT in text]
+    # Its state of registers is a fixed size; processors with larger ones (AMX) give it none back, and no program runs.
+    if not verdict and "ptrace set fp regs failed" in done.stdout + done.stderr:
+        print("skipped: user-mode Linux cannot run programs on this processor (ptrace set fp regs failed); try another machine")
+        return 77
     passed = bool(verdict) and verdict[-1].split()[-1] == "0"
     print(done.stdout[-20000:])
     print("passed" if passed else f"FAILED: {verdict or 'no verdict'} {done.stderr[-500:]}")
