@@ -83,7 +83,11 @@ class Printer {
       const bool has_subscript = parts.size() > 1 && parts[1].kind == Part::Kind::subscript;
       return assigned + (has_subscript ? 1 : 0);
     }
-    if (of_coproc && node.words.size() > 1 && !node.words[1].assignment) return 1;
+    if (!of_coproc || node.words.size() < 2) return node.words.size();
+    if (!node.words[1].assignment) return 1;
+    for (std::uint32_t i = 1; i < node.words.size(); ++i) {
+      if (reads_bracket_as_text(node.words[i])) return 1;
+    }
     return node.words.size();
   }
 
