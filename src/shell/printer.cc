@@ -69,6 +69,10 @@ class Printer {
     return bracket != std::string_view::npos && bracket < head.find('=');
   }
 
+  static bool has_subscript(const Word& word) {
+    return word.parts.size() > 1 && word.parts[1].kind == Part::Kind::subscript;
+  }
+
   /// After a redirect no word is reserved or begins an assignment. `coproc a <x { b` runs a: its second word would be.
   static std::uint32_t words_before_redirects(const Node& node, bool of_coproc) {
     if (!node.words.empty() && is_reserved(node.words[0].plain())) return 0;
@@ -77,14 +81,14 @@ class Printer {
       if (reads_bracket_as_text(node.words[assigned])) return assigned;
       ++assigned;
     }
-    if (assigned > 0 && assigned < node.words.size()) {
-      // One that was read as the beginning of an assignment stands where it could be one.
-      const Parts& parts = node.words[assigned].parts;
-      const bool has_subscript = parts.size() > 1 && parts[1].kind == Part::Kind::subscript;
-      return assigned + (has_subscript ? 1 : 0);
-    }
+    // One that was read as the beginning of an assignment stands where it could be one.
+    if (assigned > 0 && assigned < node.words.size()) return assigned + (has_subscript(node.words[assigned]) ? 1 : 0);
     if (!of_coproc || node.words.size() < 2) return node.words.size();
-    if (!node.words[1].assignment) return 1;
+    std::uint32_t looked_for = 1;  // subscripts are, up to here
+    for (std::uint32_t i = 1; i < node.words.size(); ++i) {
+      if (has_subscript(node.words[i])) looked_for = i + 1;
+    }
+    if (looked_for > 1 || !node.words[1].assignment) return looked_for;
     for (std::uint32_t i = 1; i < node.words.size(); ++i) {
       if (reads_bracket_as_text(node.words[i])) return 1;
     }
