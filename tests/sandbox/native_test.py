@@ -137,6 +137,15 @@ class Isolation(Case):
                 self.assertEqual(result["outcome"], "broken", json.dumps(result, indent=1))
 
 
+    def test_nothing_is_looked_up_while_the_hosts_files_are_late_to_go(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        late = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=umount2", "-e", "inject=umount2:delay_enter=400000"]
+        done = subprocess.run([*late, TOOL, "--cwd", "/.host/etc", "--", "/bin/pwd"], capture_output=True, timeout=60)
+        result = json.loads(done.stdout)
+        self.assertEqual((result["outcome"], result["stdout"]), ("broken", ""), json.dumps(result, indent=1))
+
+
 class Workspace(Case):
     def test_none_shows_no_host_directory(self):
         self.assertEqual(self.good(self.run_tool(shell=f"pwd; ls -d {self.work} 2>/dev/null; true")), "/home/sandboxuser\n")
