@@ -112,21 +112,25 @@ std::vector<std::pair<std::string, double>> cost_per_step(int rounds) {
     LaunchTrouble trouble;
     begin = Clock::now();
     auto launched = launch({&(*draft)->blueprint}, trouble);
-    if (!launched || !(*launched)->wait_until_ready((*draft)->blueprint, trouble)) return {};
+    if (!launched || !(*launched)->wait_until_ready(trouble)) return {};
     double ready = microseconds_since(begin);
     auto note = [&](const std::string& name, double value) {
       if (!costs.contains(name)) order.push_back(name);
       costs[name].push_back(value);
     };
     note("draft (launcher)", drafted);
-    const ChildNotes& notes = (*launched)->notes;
-    auto before =
+    const auto start =
         static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count());
-    for (std::uint32_t step = 0; step < notes.steps; ++step) {
-      auto at = static_cast<double>(notes.finished_ns[step]);
-      note(notes.step_names[step], (at - before) / 1000);
-      before = at;
-    }
+    const auto note_steps = [&](const ChildNotes& notes, const std::string& who, double before) {
+      for (std::uint32_t step = 0; step < notes.steps; ++step) {
+        auto at = static_cast<double>(notes.finished_ns[step]);
+        note(who + notes.step_names[step], (at - before) / 1000);
+        before = at;
+      }
+    };
+    note_steps((*launched)->notes, "", start);
+    // Beside it, from the start of all.
+    note_steps((*launched)->companion_notes, "companion: ", start);
     note("clone to ready, all", ready);
     begin = Clock::now();
     (*launched)->control.reset();

@@ -110,7 +110,7 @@ class Isolation(Case):
 
     def test_pid_one_shows_nothing_of_the_launcher(self):
         out = self.good(self.run_tool(shell="cat /proc/1/environ /proc/1/maps 2>&1 | grep -c denied; ls /proc/1/fd 2>&1 | grep -c denied; tr '\\0' ' ' < /proc/1/cmdline"))
-        self.assertEqual(out.split(), ["2", "1", "cordon-pid1"])
+        self.assertEqual(out.split(), ["2", "1", "cordon-pid1", "with-companion"])
 
     def test_tty_is_its_own(self):
         out = self.good(self.run_tool("--tty", shell="tty; test -t 0 && test -t 1 && test -t 2 && echo all; stty size >/dev/null && echo sized"))
@@ -541,22 +541,33 @@ class Warm(Case):
         self.assertEqual([pid for pid in below if is_running(pid.decode())], [])
 
 
+    @staticmethod
+    def begun_ahead(launcher):
+        """Every pid 1 that still has its companion, and the companion."""
+        def children(pid):
+            return subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout.split()
+        pairs = [(pid1, companion) for pid1 in children(launcher) for companion in children(pid1)]
+        def name(pid):
+            with open(f"/proc/{pid}/comm") as file:
+                return file.read().strip()
+        return [pair for pair in pairs if name(pair[1]) == os.path.basename(TOOL)]
+
     def test_children_that_wait_hold_nothing_of_their_launcher(self):
         if os.getuid() == 0:
             self.skipTest("root's sandboxes are made whole when they are wanted")
         running = subprocess.Popen([TOOL, "--warm", "1", "--raw", "--shell", "echo up; sleep 100"], stdout=subprocess.PIPE)
         running.stdout.readline()
-        waiting = []
-        for pid in subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True).stdout.split():
-            with open(f"/proc/{pid}/comm") as file:
-                if file.read().strip() == os.path.basename(TOOL):
-                    waiting.append(pid)
+        waiting = self.begun_ahead(running.pid)
         self.assertTrue(waiting)
-        for pid in waiting:
-            held = {int(number): os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")}
-            # Its streams, its control, pid 1's image, the word to go on, its network, and the host's root, which goes before pid 1 comes.
-            self.assertLessEqual(len(held), 8, held)
-            self.assertLess(max(held), 8, held)
+        for pid1, companion in waiting:
+            with self.assertRaises(PermissionError):
+                os.listdir(f"/proc/{pid1}/fd")
+            # Streams, control, pid 1's image, the word to go on, its network, both ends of the joint, and the host's root, which
+            # goes before anything is started.
+            held = {int(number): os.readlink(f"/proc/{companion}/fd/{number}") for number in os.listdir(f"/proc/{companion}/fd")}
+            self.assertLessEqual(len(held), 10, held)
+            self.assertLess(max(held), 10, held)
+        waiting = [pid for pair in waiting for pid in pair]
         running.kill()
         running.wait()
         running.stdout.close()
@@ -569,11 +580,10 @@ class Warm(Case):
             self.skipTest("root's sandboxes are made whole when they are wanted")
         running = subprocess.Popen([TOOL, "--warm", "1", "--raw", "--repeat", "2", "--shell", "echo up; sleep 1"], stdout=subprocess.PIPE)
         running.stdout.readline()
-        children = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True).stdout.split()
-        for pid in children:
-            with open(f"/proc/{pid}/comm") as file:
-                if file.read().strip() == os.path.basename(TOOL):
-                    os.kill(int(pid), signal.SIGKILL)
+        waiting = self.begun_ahead(running.pid)
+        self.assertTrue(waiting)
+        for which, (pid1, companion) in enumerate(waiting):
+            os.kill(int(companion if which % 2 else pid1), signal.SIGKILL)
         self.assertEqual(running.stdout.readline(), b"up\n")
         running.stdout.close()
         self.assertEqual(running.wait(timeout=20), 0)

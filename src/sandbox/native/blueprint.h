@@ -59,7 +59,6 @@ struct ChildNotes {
   const char* volatile step = nullptr;  // a literal
   char object[256] = {};
   volatile int error = 0;
-  volatile bool isolated = false;
   std::int32_t sibling = 0;  // started from a zygote: the pid of the sandbox's pid 1
   bool timed = false;
   std::array<std::uint64_t, step_count> finished_ns{};
@@ -68,14 +67,15 @@ struct ChildNotes {
 };
 
 struct Blueprint;
-/// What the child is handed at its start; both outlive its exec.
+/// What the child is handed at its start; all of it outlives its exec.
 struct ChildEntry {
-  const Blueprint* volatile blueprint = nullptr;  // of a child that waits: replaced before it is told to go on
+  const Blueprint* volatile blueprint = nullptr;  // begun ahead: replaced before the companion is told to go on
   ChildNotes* notes = nullptr;
-  const int* moved = nullptr;  // of a child that waits: its descriptors, in the order of Waiting
+  ChildNotes* companion_notes = nullptr;
+  const int* moved = nullptr;  // begun ahead: its descriptors, in the order of Waiting
 };
 
-/// The descriptors of a child that waits, which holds no other.
+/// The descriptors of a child that is begun ahead, which holds no other.
 enum Waiting : std::uint8_t {
   waiting_input,
   waiting_output,
@@ -136,7 +136,7 @@ struct Blueprint {
   bool filter_has_listener = false;
 
   // Its only descriptors.
-  int input = -1;  // −1: its own /dev/null
+  int input = -1;  // −1: pid 1 opens its own /dev/null
   int output = -1;
   int error = -1;
   int control = -1;           // the child's end
@@ -149,7 +149,7 @@ struct Blueprint {
   bool timed = false;
   std::vector<sys::ChildStack> stack;
   ChildEntry entry;
-  std::shared_ptr<void> waited_with;  // what a child that waited was started with
+  std::shared_ptr<void> waited_with;  // what a child that was begun ahead was started with
 };
 
 }  // namespace cordon::sandbox::native

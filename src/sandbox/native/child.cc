@@ -23,12 +23,4 @@ bool Child::done(const char* step) {
   return true;
 }
 
-void Child::take_notes(const ChildNotes& notes) {
-  for (std::uint32_t i = 0; i < notes.steps && notes_.steps < step_count; ++i) {
-    notes_.step_names[notes_.steps] = notes.step_names[i];
-    notes_.finished_ns[notes_.steps++] = notes.finished_ns[i];
-  }
-  if (notes.error != 0) ok(-notes.error, notes.step, notes.object);
-}
-
 }  // namespace cordon::sandbox::native

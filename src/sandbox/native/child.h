@@ -20,10 +20,6 @@ class Child {
   /// Marks a step as done, for the table of costs.
   bool done(const char* step);
 
-  /// Somebody who works for this one keeps notes of its own: two must not write into the same.
-  void lend_notes(ChildNotes& notes) const { notes.timed = notes_.timed; }
-  void take_notes(const ChildNotes& notes);
-
  private:
   ChildNotes& notes_;
 };

@@ -1,8 +1,8 @@
 #include "sandbox/native/companion.h"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 
 #include "sys/clone.h"
 
@@ -10,48 +10,55 @@ namespace cordon::sandbox::native {
 
 using namespace sys;
 
-namespace {
-
-void raise(std::uint32_t& flag) {
-  __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
-  raw::call(SYS_futex, raw::address(&flag), FUTEX_WAKE, 1);
-}
-
-void wait_for(const std::uint32_t& flag) {
-  while (__atomic_load_n(&flag, __ATOMIC_ACQUIRE) == 0) raw::call(SYS_futex, raw::address(&flag), FUTEX_WAIT, 0, 0);
-}
-
-}  // namespace
-
-bool Companion::start(Child& child, Work work) {
-  work_ = work;
-  child.lend_notes(notes_);
+bool Companion::start(Child& child) {
+  long paired = raw::call(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, raw::address(ends_));
+  if (!child.ok(paired, "socketpair for a companion")) return false;
   CloneArguments arguments;
-  arguments.flags = CLONE_VM | CLONE_FILES;
+  arguments.flags = CLONE_VM;
   arguments.stack = reinterpret_cast<std::uint64_t>(stack_);
   arguments.stack_size = sizeof stack_;
-  return child.ok(cordon_clone3_call(&arguments, sizeof arguments, live, this), "clone3 for a companion");
+  if (!child.ok(cordon_clone3_call(&arguments, sizeof arguments, live, this), "clone3 for a companion")) return false;
+  // Only it has that end now: pid 1 sees when it is gone.
+  raw::close(ends_[1]);
+  return true;
 }
 
-bool Companion::join(Child& child) {
-  wait_for(done_);
-  child.take_notes(notes_);
-  if (!worked_) return false;
-  // Its pivot_root moved our root as well, but not a working directory elsewhere on the host.
-  return child.ok(raw::call(SYS_chdir, raw::address("/")), "chdir", "/");
+long Companion::hand_over(int ruleset, int terminal) const {
+  Joint joint{joint_magic, 0};
+  int descriptors[2];
+  unsigned count = 0;
+  const auto add = [&](int descriptor, JointFlags what) {
+    if (descriptor < 0) return;
+    joint.flags |= what;
+    descriptors[count++] = descriptor;
+  };
+  add(ruleset, joint_ruleset);
+  add(terminal, joint_terminal);
+  iovec bytes{&joint, sizeof joint};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof descriptors)] = {};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  if (count > 0) {
+    message.msg_control = space;
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(count * sizeof(int));
+    for (unsigned i = 0; i < count; ++i) reinterpret_cast<int*>(CMSG_DATA(header))[i] = descriptors[i];
+  }
+  return raw::call(SYS_sendmsg, ends_[1], raw::address(&message), MSG_NOSIGNAL);
 }
-
-void Companion::detach_host() { raise(sealed_); }
 
 void Companion::live(void* self) {
   auto* companion = static_cast<Companion*>(self);
-  if (companion->work_) {
-    companion->worked_ = companion->work_(companion->own_);
-    raise(companion->done_);
+  bool good = companion->work_(*companion);
+  if (good) {
+    Child own(*companion->entry_.blueprint, *companion->entry_.companion_notes);
+    good = own.ok(raw::umount("/.host", MNT_DETACH), "let the host's files go") && own.done("umount");
   }
-  wait_for(companion->sealed_);
-  const long detached = raw::umount("/.host", MNT_DETACH);
-  for (;;) raw::call(SYS_exit, detached == 0 ? 0 : 1);
+  for (;;) raw::call(SYS_exit, good ? 0 : 1);
 }
 
 }  // namespace cordon::sandbox::native

@@ -1,38 +1,38 @@
-// What the kernel makes one wait for, done by a second process beside the child. A new network namespace costs as much
-// as all the mounts together, so one makes it while the other mounts; and letting the host's mounts go waits for every
-// processor, so nobody waits for that before the program is about to start.
+// The second process of a start. The child isolates itself and becomes pid 1 at once; beside it, its companion makes
+// what the sandbox sees, hands pid 1 what it made, lets the host's files go, and is gone before anything is started.
+// So neither waits for the other's slowest call: a new network namespace costs as much as all the mounts together, and
+// a sandbox that is begun ahead (zygote.h) has nothing left to do but the mounts that nobody could know before.
 #pragma once
 
-#include <cstdint>
-
 #include "sandbox/native/child.h"
+#include "sandbox/native/pid1/orders.h"
 
 namespace cordon::sandbox::native {
 
-/// The second process, and what it and the child say to each other through the memory they share. It stays after the
-/// child became pid 1, which starts nothing before this one is gone, and nothing at all if it failed (pid1.cpp).
+/// Shares memory with the launcher and the child, but has descriptors and credentials of its own.
 class Companion {
  public:
-  using Work = bool (*)(Child& child);
+  /// Nothing but the sandbox's own files is to be left when it is done, but for the host's at /.host.
+  using Work = bool (*)(Companion& companion);
 
-  explicit Companion(const Blueprint& blueprint) : own_(blueprint, notes_) {}
+  Companion(const ChildEntry& entry, Work work) : entry_(entry), work_(work) {}
 
-  /// Starts it, with something to do beside the child or with nothing.
-  bool start(Child& child, Work work);
-  /// Waits until that is done; false, and noted, when it failed.
-  bool join(Child& child);
-  /// Tells it to let the host's files go.
-  void detach_host();
+  /// Starts it, with copies of the child's descriptors.
+  bool start(Child& child);
+  /// The child's end of the socket over which pid 1 is given what the companion made.
+  int joint() const { return ends_[0]; }
+
+  // For its work.
+  const ChildEntry& entry() const { return entry_; }
+  /// −1: there is none.
+  long hand_over(int ruleset, int terminal) const;
 
  private:
   static void live(void* self);
 
-  ChildNotes notes_;
-  Child own_;
-  Work work_ = nullptr;
-  bool worked_ = true;
-  std::uint32_t done_ = 0;    // futex: 1 when its work is done or has failed
-  std::uint32_t sealed_ = 0;  // futex: 1 when nothing of the host is needed any more
+  const ChildEntry& entry_;
+  Work work_;
+  int ends_[2] = {-1, -1};
   alignas(16) char stack_[48 * 1024];
 };
 

@@ -290,6 +290,7 @@ void draft_command(const Profile& profile, const Machine& machine, Draft& draft)
                                                                   : home;
   draft.order_flags = 0;
   if (profile.tty) draft.order_flags |= order_controlling_tty;
+  if (!profile.tty && profile.input != Input::given) draft.order_flags |= order_no_input;
   if (!own_root) draft.order_flags |= order_subreaper;
   constexpr int signal_scope_abi = 6;
   if (!own_root && draft.blueprint.ladder.landlock_abi >= signal_scope_abi) draft.order_flags |= order_out_of_reach;

@@ -57,6 +57,7 @@ bool leave_keyring(Child& child) {
   return result == -ENOSYS || child.ok(result, "join a new session keyring");
 }
 
+/// The launcher gets the one end; the other is the program's.
 bool open_terminal(Child& child, int& slave) {
   slave = -1;
   if (!child.plan.tty) return true;
@@ -72,48 +73,46 @@ bool open_terminal(Child& child, int& slave) {
   return child.ok(sent, "hand over the pty");
 }
 
-bool limit_resources(Child& child) {
+/// Of the process with this pid; 0: of the caller.
+bool limit_resources(Child& child, long pid) {
   if (child.plan.weakened.rlimits()) return true;
   for (const ResourceLimit& limit : child.plan.limits) {
     const std::uint64_t wanted[2] = {limit.soft, limit.hard};
-    long result = raw::call(SYS_prlimit64, 0, limit.resource, raw::address(wanted), 0);
+    long result = raw::call(SYS_prlimit64, pid, limit.resource, raw::address(wanted), 0);
     if (result == -EPERM) {
       // A hard limit that is already lower stays.
       std::uint64_t old[2] = {};
-      raw::call(SYS_prlimit64, 0, limit.resource, 0, raw::address(old));
+      raw::call(SYS_prlimit64, pid, limit.resource, 0, raw::address(old));
       const std::uint64_t lower[2] = {limit.soft < old[1] ? limit.soft : old[1],
                                       limit.hard < old[1] ? limit.hard : old[1]};
-      result = raw::call(SYS_prlimit64, 0, limit.resource, raw::address(lower), 0);
+      result = raw::call(SYS_prlimit64, pid, limit.resource, raw::address(lower), 0);
     }
     if (!child.ok(result, "setrlimit")) return false;
   }
   return true;
 }
 
-/// 0 to 2 as given, 3 for pid 1's control, 4 for its image until it is executed; nothing else.
-bool keep_only_own_descriptors(Child& child, int terminal) {
+/// 0 to 2 as given, 3 for pid 1's control, 4 for its image until it is executed, 5 for what the companion makes;
+/// nothing else. What is not given yet is kept by the image, which anybody may read.
+bool keep_only_own_descriptors(Child& child, int joint) {
   const Blueprint& plan = child.plan;
   constexpr int above = 64;
-  int input = plan.input;
-  if (!plan.tty && input < 0) {
-    // Opened here: one of the launcher's would be a door to the host's mount of it.
-    long null = raw::open(AT_FDCWD, "/dev/null", O_RDONLY);
-    if (!child.ok(null, "open", "/dev/null")) return false;
-    input = static_cast<int>(null);
-  }
-  const int wanted[5] = {plan.tty ? terminal : input, plan.tty ? terminal : plan.output,
-                         plan.tty ? terminal : plan.error, plan.control, plan.pid1_image};
-  long moved[5];
-  for (int i = 0; i < 5; ++i) {
+  constexpr int most = 6;
+  const auto or_image = [&](int given) { return given >= 0 && !plan.tty ? given : plan.pid1_image; };
+  const int wanted[most] = {or_image(plan.input), or_image(plan.output), or_image(plan.error),
+                            plan.control,         plan.pid1_image,       joint};
+  const int count = joint >= 0 ? most : most - 1;
+  long moved[most];
+  for (int i = 0; i < count; ++i) {
     moved[i] = raw::call(SYS_fcntl, wanted[i], F_DUPFD_CLOEXEC, above);
     if (!child.ok(moved[i], "dup")) return false;
   }
-  for (int i = 0; i < 5; ++i) {
-    long result = raw::call(SYS_dup3, moved[i], i, i == 4 ? O_CLOEXEC : 0);
+  for (int i = 0; i < count; ++i) {
+    long result = raw::call(SYS_dup3, moved[i], i, i == control_fd + 1 ? O_CLOEXEC : 0);
     if (!child.ok(result, "dup3")) return false;
   }
   if (plan.weakened.fd_closing()) return true;
-  return child.ok(raw::call(SYS_close_range, 5, ~0U, 0), "close_range");
+  return child.ok(raw::call(SYS_close_range, count, ~0U, 0), "close_range");
 }
 
 bool enter_seccomp(Child& child) {
@@ -155,33 +154,48 @@ bool furnish(Child& child) {
          seal_root(child);
 }
 
-bool build_and_furnish(Child& child) { return build(child) && furnish(child); }
-
-bool close_up(Child& child) {
+/// What the sandbox sees, its limits and its second lock: all that pid 1 waits for. By the companion.
+bool surround(Companion& companion) {
+  const ChildEntry& entry = companion.entry();
+  const bool begun_ahead = entry.moved != nullptr;
+  Child early(*entry.blueprint, *entry.companion_notes);
+  if (!build(early)) return false;
+  char told = 0;
+  if (begun_ahead && raw::call(SYS_read, waiting_go, raw::address(&told), 1) != 1) return false;
+  Child child(*entry.blueprint, *entry.companion_notes);
+  child.host = early.host;
+  if (begun_ahead && !furnish_network(child)) return false;
+  constexpr long pid1 = 1;
   int terminal = -1;
-  if (child.plan.ladder.namespaces && !(open_terminal(child, terminal) && hand_out_network(child))) return false;
-  return leave_keyring(child) &&                                    //
-         keep_only_own_descriptors(child, terminal) &&              //
-         limit_resources(child) && child.done("fds, rlimits") &&    //
-         drop_capabilities(child) && child.done("capabilities") &&  //
-         enter_landlock(child) && child.done("landlock") &&         //
-         enter_seccomp(child) && child.done("seccomp");
+  int ruleset = -1;
+  return furnish(child) && open_terminal(child, terminal) &&               //
+         limit_resources(child, pid1) && child.done("rlimits") &&          //
+         make_landlock_ruleset(child, ruleset) && child.done("landlock") &&  //
+         child.ok(companion.hand_over(ruleset, terminal), "hand over to pid 1");
 }
 
-/// Names, network and mounts of its own; the mounts beside the network, unless that is there already.
+/// Names and network of its own; the mounts are made beside it. One that is begun ahead has its network before, so that
+/// the companion is in it, too.
 bool move_out(Child& child, Companion& companion) {
-  const bool beside = child.plan.network_namespace < 0;
-  if (!companion.start(child, beside ? build_and_furnish : nullptr)) return false;
-  if (!name_host(child) || !enter_network(child)) return false;
-  if (!(beside ? companion.join(child) : build_and_furnish(child))) return false;
-  companion.detach_host();
-  return child.done("mounts, network");
+  const bool begun_ahead = companion.entry().moved != nullptr;
+  if (begun_ahead && !enter_network(child)) return false;
+  if (!companion.start(child) || !name_host(child)) return false;
+  return (begun_ahead || (enter_network(child) && furnish_network(child))) && child.done("network");
+}
+
+/// Without namespaces there is no companion: nothing is mounted.
+bool bind_itself(Child& child) {
+  if (child.plan.ladder.namespaces) return true;
+  return limit_resources(child, 0) && child.done("rlimits") && enter_landlock(child) && child.done("landlock");
 }
 
 /// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
-bool isolate(Child& child) {
-  Companion companion(child.plan);
-  return become(child) && (!child.plan.ladder.namespaces || move_out(child, companion)) && close_up(child);
+bool isolate(Child& child, Companion& companion) {
+  return become(child) && (!child.plan.ladder.namespaces || move_out(child, companion)) &&            //
+         leave_keyring(child) && keep_only_own_descriptors(child, companion.joint()) && child.done("fds") &&  //
+         drop_capabilities(child) && child.done("capabilities") &&                                     //
+         bind_itself(child) &&                                                                        //
+         enter_seccomp(child) && child.done("seccomp");
 }
 
 /// It may wait for long: what it holds of the launcher's descriptors would not close meanwhile.
@@ -202,9 +216,9 @@ bool hold_only(Child& child, const int* given) {
   for (;;) raw::call(SYS_exit_group, 125);
 }
 
-[[noreturn]] void become_pid1(Child& child, ChildNotes& notes) {
-  notes.isolated = true;
-  const char* arguments[] = {"cordon-pid1", nullptr};
+[[noreturn]] void become_pid1(Child& child) {
+  const char* helped = child.plan.ladder.namespaces ? with_companion : nullptr;
+  const char* arguments[] = {"cordon-pid1", helped, nullptr};
   const char* environment[] = {nullptr};
   long result = raw::call(SYS_execveat, control_fd + 1, raw::address(""), raw::address(arguments),
                           raw::address(environment), AT_EMPTY_PATH);
@@ -218,23 +232,9 @@ void isolate_and_become_pid1(void* entry) {
   auto* given = static_cast<ChildEntry*>(entry);
   Child child(*given->blueprint, *given->notes);
   child.done("clone");
-  if (isolate(child)) become_pid1(child, *given->notes);
-  break_off();
-}
-
-void begin_and_wait(void* entry) {
-  auto* given = static_cast<ChildEntry*>(entry);
-  Child early(*given->blueprint, *given->notes);
-  Companion companion(early.plan);
-  char told = 0;
-  if (hold_only(early, given->moved) && become(early) && companion.start(early, nullptr) && name_host(early) &&
-      build(early) && raw::call(SYS_read, waiting_go, raw::address(&told), 1) == 1) {
-    Child child(*given->blueprint, *given->notes);
-    child.host = early.host;
-    if (!furnish(child) || !enter_network(child)) break_off();
-    companion.detach_host();
-    if (close_up(child)) become_pid1(child, *given->notes);
-  }
+  Companion companion(*given, surround);
+  if (given->moved != nullptr && !hold_only(child, given->moved)) break_off();
+  if (isolate(child, companion)) become_pid1(child);
   break_off();
 }
 

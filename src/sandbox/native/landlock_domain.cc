@@ -98,8 +98,9 @@ bool allow_ports(Child& child, long ruleset) {
 
 }  // namespace
 
-bool enter_landlock(Child& child) {
+bool make_landlock_ruleset(Child& child, int& ruleset) {
   const Blueprint& plan = child.plan;
+  ruleset = -1;
   if (plan.ladder.landlock_abi <= 0 || plan.weakened.landlock()) return true;
   const landlock::Rights offered = landlock::offered_by(plan.ladder.landlock_abi);
   // An empty network namespace reaches nothing; with loopback, ports of its own may be used; with a proxy, that one.
@@ -108,11 +109,18 @@ bool enter_landlock(Child& child) {
                                                      : offered.network;
   const Attributes attributes{offered.files, network, offered.scopes};
   const long size = plan.ladder.landlock_abi >= 6 ? 24 : plan.ladder.landlock_abi >= 4 ? 16 : 8;
-  long ruleset = raw::call(SYS_landlock_create_ruleset, raw::address(&attributes), size, 0);
-  if (!child.ok(ruleset, "landlock_create_ruleset")) return false;
+  const long made = raw::call(SYS_landlock_create_ruleset, raw::address(&attributes), size, 0);
+  if (!child.ok(made, "landlock_create_ruleset")) return false;
+  ruleset = static_cast<int>(made);
   Domain domain(child, ruleset, offered.files);
   if (network != 0 && plan.proxy_port != 0 && !allow_ports(child, ruleset)) return false;
-  if (!(plan.ladder.namespaces ? allow_new_root(child, domain) : allow_host_root(child, domain))) return false;
+  return plan.ladder.namespaces ? allow_new_root(child, domain) : allow_host_root(child, domain);
+}
+
+bool enter_landlock(Child& child) {
+  int ruleset = -1;
+  if (!make_landlock_ruleset(child, ruleset)) return false;
+  if (ruleset < 0) return true;
   long bound = raw::call(SYS_landlock_restrict_self, ruleset, 0);
   raw::close(ruleset);
   return child.ok(bound, "landlock_restrict_self");

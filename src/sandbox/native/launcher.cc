@@ -187,7 +187,8 @@ Result<std::unique_ptr<Launched>> launch(const LaunchRequest& request, LaunchTro
   launched->notes.timed = plan.timed;
   launched->own_pid_namespace = plan.ladder.namespaces;
 
-  plan.entry = {&plan, &launched->notes};
+  launched->companion_notes.timed = plan.timed;
+  plan.entry = {&plan, &launched->notes, &launched->companion_notes};
   CHECK_OK(clone_child(plan, request.cgroup, *launched, trouble));
   if (plan.skeleton_ready) return launched;
   if (plan.maps_written_by_launcher && !plan.skeleton_ready) {
@@ -221,7 +222,7 @@ Result<std::unique_ptr<WaitingChild>> WaitingChild::start(std::unique_ptr<Bluepr
                      ends.hold(std::move(go.first)),
                      plan.network_namespace};
   waiting->number(plan, InputKind::pipe);
-  plan.entry = {&plan, &launched->notes, waiting->given_.data()};
+  plan.entry = {&plan, &launched->notes, &launched->companion_notes, waiting->given_.data()};
   LaunchTrouble trouble;
   CHECK_OK(clone_child(plan, cgroup, *launched, trouble));
   waiting->launched_ = std::move(launched);
@@ -281,8 +282,7 @@ Result<std::optional<PidOneMessage>> Launched::receive() {
   return std::optional<PidOneMessage>(std::move(message));
 }
 
-Result<void> Launched::wait_until_ready(const Blueprint& plan, LaunchTrouble& trouble) {
-  (void)plan;
+Result<void> Launched::wait_until_ready(LaunchTrouble& trouble) {
   for (;;) {
     auto message = TRY(receive());
     if (!message) break;
@@ -295,10 +295,11 @@ Result<void> Launched::wait_until_ready(const Blueprint& plan, LaunchTrouble& tr
     if (kind == static_cast<std::uint32_t>(PassedFd::network)) network = std::move(message->descriptor);
   }
   reap(std::chrono::seconds(5));
-  const char* step = notes.step ? notes.step : "pid 1 did not come up";
-  trouble = trouble_at(step, notes.error);
-  if (notes.object[0]) {
-    trouble.sentence.sentence = fmt::format("sandbox: {} {}: {}", step, notes.object, std::strerror(notes.error));
+  const ChildNotes& told = notes.step ? notes : companion_notes;
+  const char* step = told.step ? told.step : "pid 1 did not come up";
+  trouble = trouble_at(step, told.error);
+  if (told.object[0]) {
+    trouble.sentence.sentence = fmt::format("sandbox: {} {}: {}", step, told.object, std::strerror(told.error));
   }
   return tl::make_unexpected(trouble.sentence);
 }

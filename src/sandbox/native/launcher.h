@@ -50,6 +50,7 @@ class Launched {
   std::optional<sys::Fd> network;   // its network namespace, where ports of it are published
   Pipes pipes;
   ChildNotes notes;
+  ChildNotes companion_notes;
   bool ours_to_reap = true;       // false: a zygote's child
   bool own_pid_namespace = true;  // its end is the end of all
   bool streams_lag = false;       // a container's: carried by somebody else, who closes them once pid 1 is gone
@@ -59,7 +60,7 @@ class Launched {
   /// The next message; nothing when pid 1 is gone.
   Result<std::optional<PidOneMessage>> receive();
   /// Waits until pid 1 is ready for orders.
-  Result<void> wait_until_ready(const Blueprint& blueprint, LaunchTrouble& trouble);
+  Result<void> wait_until_ready(LaunchTrouble& trouble);
   /// Pid 1 goes through them before it takes orders.
   Result<void> send_doors(const std::vector<sys::Fd>& doors);
   /// Descriptors with a message that says what they are for (orders.h); at most `most_doors`.

@@ -78,8 +78,8 @@ Error failure_of(const Report& report, const Profile& profile) {
       return {Fault::unavailable,
               "something is mounted in the sandbox without what was asked for (read-only, nosuid or nodev): the "
               "container engine did not keep to it"};
-    case FailedAt::host_files:
-      return {Fault::unavailable, "the host's files could not be taken out of the sandbox: nothing ran"};
+    case FailedAt::input:
+      return {Fault::unavailable, fmt::format("/dev/null in the sandbox: {}", reason)};
     case FailedAt::fork:
       return {Fault::unavailable, fmt::format("no process could be started in the sandbox: {}", reason)};
   }

@@ -1,5 +1,6 @@
 #include "sandbox/native/network.h"
 
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -44,22 +45,30 @@ bool open_proxy_socket(Child& child) {
   return child.ok(result, "hand over the network proxy's socket");
 }
 
+bool hand_out_namespace(Child& child) {
+  if (child.plan.open_ports.empty()) return true;
+  long socket = raw::call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (!child.ok(socket, "socket to ask for the network namespace")) return false;
+  // Not by /proc, which somebody else may be just mounting.
+  long network = raw::call(SYS_ioctl, socket, SIOCGSKNS, 0);
+  raw::close(socket);
+  if (!child.ok(network, "ask for the network namespace")) return false;
+  long sent = send_descriptor(child.plan.control, PassedFd::network, static_cast<int>(network));
+  raw::close(network);
+  return child.ok(sent, "hand over the network");
+}
+
 }  // namespace
 
 bool enter_network(Child& child) {
   const int prepared = child.plan.network_namespace;
   const long entered =
       prepared >= 0 ? raw::call(SYS_setns, prepared, CLONE_NEWNET) : raw::call(SYS_unshare, CLONE_NEWNET);
-  return child.ok(entered, "network namespace") && raise_loopback(child) && open_proxy_socket(child);
+  return child.ok(entered, "network namespace");
 }
 
-bool hand_out_network(Child& child) {
-  if (child.plan.open_ports.empty()) return true;
-  long network = raw::open(AT_FDCWD, "/proc/self/ns/net", O_RDONLY);
-  if (!child.ok(network, "open", "/proc/self/ns/net")) return false;
-  long sent = send_descriptor(child.plan.control, PassedFd::network, static_cast<int>(network));
-  raw::close(network);
-  return child.ok(sent, "hand over the network");
+bool furnish_network(Child& child) {
+  return raise_loopback(child) && open_proxy_socket(child) && hand_out_namespace(child);
 }
 
 }  // namespace cordon::sandbox::native

@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "sandbox/native/child.h"
+#include "sandbox/native/filter.h"
 #include "sandbox/native/isolate.h"
 #include "sandbox/native/user_namespace.h"
 #include "sys/clone.h"
@@ -176,8 +177,8 @@ void Zygote::prepare(Blueprint& blueprint) {
 }
 
 std::optional<Zygote::Begun> Zygote::take_begun(Blueprint& blueprint) {
-  // Made by root, it would need descriptors that are there only now: of id-mapped mounts.
-  if (blueprint.tty || blueprint.started_by_root) return std::nullopt;
+  // Made by root, it would need descriptors that are there only now: of id-mapped mounts. Its filter is the ordinary one.
+  if (blueprint.tty || blueprint.started_by_root || blueprint.filter_has_listener) return std::nullopt;
   std::lock_guard guard(lock_);
   while (!begun_.empty()) {
     Begun begun = std::move(begun_.back());
@@ -194,6 +195,7 @@ Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder
   early->ladder = ladder;
   early->weakened = machine.weakened;
   early->pid1_image = machine.pid1_image.get();
+  early->filter = payload_filter(FilterOptions::namespaced());
   choose_identity(*early);
   prepare(*early);
   if (early->network_namespace < 0) return fail(Fault::unavailable, "no network namespace is in stock");
@@ -274,8 +276,7 @@ void enter_zygote_and_clone(void* entry) {
       arguments.flags |= 0x200000000ULL;  // CLONE_INTO_CGROUP
       arguments.cgroup = static_cast<std::uint64_t>(plan.birth_cgroup);
     }
-    auto* go_on = given->moved != nullptr ? begin_and_wait : isolate_and_become_pid1;
-    child.ok(cordon_clone3_call(&arguments, sizeof arguments, go_on, entry), "clone3");
+    child.ok(cordon_clone3_call(&arguments, sizeof arguments, isolate_and_become_pid1, entry), "clone3");
   }
   for (;;) raw::call(SYS_exit, 0);
 }

@@ -6,6 +6,7 @@
 namespace cordon::sandbox::native {
 
 constexpr int control_fd = 3;
+constexpr int joint_fd = 5;  // between them, until pid 1 is executed, its image
 constexpr std::uint32_t orders_magic = 0x43724431;
 
 enum OrderFlags : std::uint32_t {
@@ -18,9 +19,23 @@ enum OrderFlags : std::uint32_t {
   order_enter = 1u << 7,            // with it come descriptors, at most `most_doors`: write 0 to each; orders follow
   order_streams = 1u << 8,          // with it come stdin, stdout and stderr; orders follow
   order_listen = 1u << 9,           // with it comes the socket at which a container that is kept takes calls
+  order_no_input = 1u << 10,        // stdin is the sandbox's own /dev/null
   order_linger = 1u << 6,  // stay after the report until the launcher closes: a container's counters go with it
 };
 constexpr unsigned most_doors = 4;
+
+/// The only message over the joint, from the companion (companion.h), and which descriptors come with it, in this order.
+enum JointFlags : std::uint32_t {
+  joint_ruleset = 1u << 0,   // of Landlock: pid 1 binds itself by it
+  joint_terminal = 1u << 1,  // becomes stdin, stdout and stderr
+};
+constexpr std::uint32_t joint_magic = 0x43724a31;
+struct Joint {
+  std::uint32_t magic;
+  std::uint32_t flags;
+};
+/// What pid 1 is called with when it has a companion.
+constexpr const char* with_companion = "with-companion";
 
 // Flags of a mount as statfs(2) tells them.
 constexpr unsigned long place_read_only = 1;
@@ -63,7 +78,7 @@ enum class FailedAt : std::int32_t {
   control_group,
   place_differs,
   mount_flags,
-  host_files,
+  input,
 };
 
 struct Report {

@@ -5,6 +5,7 @@
 // It waits for orders, starts the program, collects the dead, and when the program ends or the launcher is gone it
 // kills whatever is left.
 //
+// `cordon-pid1 with-companion` waits first for who makes its surroundings (companion.h).
 // In a container it is a file that the engine starts, `init SOCKET`, and finds its launcher at that socket
 // (container/stage.h). `init SOCKET IDLE LIFE` is pid 1 of a container that is kept (docker/kept.h): from its launcher
 // it gets the socket at which other launchers call, and each call is answered by a child of its own.
@@ -101,10 +102,10 @@ struct Doors {
   unsigned count;
 };
 
-/// One message's head, and what came with it. A message that carries descriptors is never joined with the next one.
-bool read_orders(Orders& orders, Doors& doors) {
+/// The beginning of a message, and the descriptors that came with it. How many bytes, or that nobody is there.
+long receive(int socket, void* into, unsigned long size, Doors& doors) {
   alignas(8) char space[CMSG_SPACE(sizeof doors.number)];
-  iovec bytes{&orders, sizeof orders};
+  iovec bytes{into, size};
   msghdr message{};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
@@ -112,10 +113,10 @@ bool read_orders(Orders& orders, Doors& doors) {
   message.msg_controllen = sizeof space;
   long got;
   do {
-    got = call(SYS_recvmsg, control_fd, address(&message), MSG_CMSG_CLOEXEC);
+    got = call(SYS_recvmsg, socket, address(&message), MSG_CMSG_CLOEXEC);
   } while (got == -eintr);
-  if (got <= 0) return false;
   doors.count = 0;
+  if (got <= 0) return got;
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
     doors.count = static_cast<unsigned>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
@@ -123,6 +124,13 @@ bool read_orders(Orders& orders, Doors& doors) {
       doors.number[i] = reinterpret_cast<const int*>(CMSG_DATA(header))[i];
     }
   }
+  return got;
+}
+
+/// A message that carries descriptors is never joined with the next one.
+bool read_orders(Orders& orders, Doors& doors) {
+  const long got = receive(control_fd, &orders, sizeof orders, doors);
+  if (got <= 0) return false;
   return read_fully(reinterpret_cast<char*>(&orders) + got, sizeof orders - static_cast<unsigned long>(got));
 }
 
@@ -300,6 +308,8 @@ void unblock_signals() {
   call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, address(&none), 0, sizeof none);
 }
 
+long restrict_self(long ruleset) { return call(446 /* landlock_restrict_self */, ruleset, 0); }
+
 /// Without a pid namespace pid 1 is one process among others of its user. A Landlock domain below its own leaves the
 /// program nobody to signal but what it starts itself.
 long leave_reach_of_pid1() {
@@ -310,7 +320,7 @@ long leave_reach_of_pid1() {
   } const attributes{0, 0, 2 /* LANDLOCK_SCOPE_SIGNAL */};
   const long ruleset = call(444 /* landlock_create_ruleset */, address(&attributes), sizeof attributes, 0);
   if (ruleset < 0) return ruleset;
-  const long bound = call(446 /* landlock_restrict_self */, ruleset, 0);
+  const long bound = restrict_self(ruleset);
   call(SYS_close, ruleset);
   return bound;
 }
@@ -506,14 +516,44 @@ void end_everything(Tally& tally) {
   } while (collect(tally, 0, status) != -echild);
 }
 
-/// Who helped to isolate us (companion.h) is our only child yet. Before any path is looked up: until it is gone, the
-/// host's files may still be there.
+/// The second lock, and the terminal. Without a word from the companion nothing is started: it says in its notes why.
+void take_from_companion() {
+  Joint joint;
+  Doors doors;
+  const long got = receive(joint_fd, &joint, sizeof joint, doors);
+  if (got != sizeof joint || joint.magic != joint_magic) leave(125);
+  unsigned next = 0;
+  if (joint.flags & joint_ruleset) {
+    if (next >= doors.count || restrict_self(doors.number[next]) < 0) leave(125);
+    call(SYS_close, doors.number[next++]);
+  }
+  if (joint.flags & joint_terminal) {
+    for (int fd = 0; fd < 3; ++fd) {
+      if (next >= doors.count || call(SYS_dup3, doors.number[next], fd, 0) < 0) leave(125);
+    }
+    call(SYS_close, doors.number[next++]);
+  }
+  call(SYS_close, joint_fd);
+}
+
+/// It is our only child yet. Before any path is looked up: until it is gone, the host's files may still be there.
 void wait_for_companion() {
   Tally not_the_programs;
   int status = 0;
   while (collect(not_the_programs, 0, status) > 0) {
-    if (status != 0) give_up(FailedAt::host_files, 0);
+    if (status != 0) leave(125);
   }
+  // The working directory was the launcher's.
+  if (call(SYS_chdir, address("/")) < 0) leave(125);
+}
+
+/// Opened here: one of the launcher's would be a door to the host's mount of it.
+void close_input() {
+  if (!(task.orders.flags & order_no_input)) return;
+  const long null = call(SYS_openat, AT_FDCWD, address("/dev/null"), O_RDONLY | O_CLOEXEC);
+  if (null < 0) give_up(FailedAt::input, null);
+  if (long result = call(SYS_dup3, null, 0, 0); result < 0) give_up(FailedAt::input, result);
+  call(SYS_close, null);
 }
 
 /// Waits until the program is dead. False when the launcher went away first.
@@ -553,14 +593,19 @@ void connect_to_launcher(const char* path) {
   call(SYS_close, made);
 }
 
-[[noreturn]] void live() {
+enum class Helped { alone, by_companion };
+
+[[noreturn]] void live(Helped helped) {
   unsigned long child_died = 1UL << (17 - 1);
   call(SYS_rt_sigprocmask, 2, address(&child_died), 0, sizeof child_died);
   // It came through exec, and must not go through the next one.
   call(SYS_fcntl, control_fd, F_SETFD, FD_CLOEXEC);
+  if (helped == Helped::by_companion) {
+    take_from_companion();
+    wait_for_companion();
+  }
   send_report(ReportKind::ready);
   take_orders();
-  wait_for_companion();
   if (!(task.orders.flags & order_stay_dumpable)) call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (task.orders.flags & order_subreaper) call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   // Not taken on trust: a kill(-1) that the domain does not bound would end everything of the user's.
@@ -569,6 +614,7 @@ void connect_to_launcher(const char* path) {
   if (long result = call(SYS_chdir, address(task.cwd)); result < 0) give_up(FailedAt::working_directory, result);
   find_program();
   compare_program();
+  close_input();
   long program = start_child();
   if (program < 0) give_up(FailedAt::fork, program);
   if (task.exec_error)
@@ -619,7 +665,7 @@ void answer() {
   if (call(SYS_clone, 17 /* SIGCHLD: a fork */, 0, 0, 0, 0) == 0) {
     call(SYS_dup3, caller, control_fd, O_CLOEXEC);
     call(SYS_close, caller);
-    live();
+    live(Helped::alone);
   }
   // No process to be had: the caller sees the end of the channel.
   call(SYS_close, caller);
@@ -669,13 +715,15 @@ extern "C" {
 [[noreturn]] __attribute__((used)) void cordon_pid1_main(long* stack) {
   const long count = stack[0];
   char** arguments = reinterpret_cast<char**>(stack + 1);
+  const bool helped = count == 2 && arguments[1][0] != '/';
+  if (helped) live(Helped::by_companion);
   if (count > 1) connect_to_launcher(arguments[1]);
   if (count == 4) {
     const char* idle = arguments[2];
     const char* life = arguments[3];
     keep(number_in(idle), number_in(life));
   }
-  live();
+  live(Helped::alone);
 }
 // The compiler may call these by itself.
 void* memset(void* into, int value, unsigned long bytes) {
