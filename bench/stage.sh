@@ -6,7 +6,7 @@ bench=bench_$1
 json=$1.json
 shift
 bin=${CORDON_BIN:-$(dirname "$0")/../build/release/bin}
-cmake --build "$bin/.." --target cordon cordon-runner >/dev/null
+cmake --build "$bin/.." --target cordon sandbox-exec cordon-runner >/dev/null
 if [ "$(id -u)" -ne 0 ]; then
   CORDON_STATE_DIR=$(mktemp -d)
   export CORDON_STATE_DIR XDG_RUNTIME_DIR="$CORDON_STATE_DIR"
@@ -17,7 +17,7 @@ id "$user" >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbi
 name=cordon-bench-$$
 place=$(mktemp -d)
 mkdir -p "$place/bin" "$place/libexec/cordon"
-cp "$bin/$bench" "$bin/cordon" "$place/bin/"
+cp "$bin/$bench" "$bin/cordon" "$bin/sandbox-exec" "$place/bin/"
 cp "$bin/../libexec/cordon/cordon-runner" "$place/libexec/cordon/"
 chmod -R a+rX "$place"
 chown "$user" "$place"

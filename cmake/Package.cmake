@@ -1,8 +1,8 @@
 # What `./dev install` and the Debian package hold.
 include(GNUInstallDirs)
 set(share ${CMAKE_BINARY_DIR}/share)
-install(TARGETS cordon cordon-verify RUNTIME)
-foreach(name sandbox-check sandbox-exec sandbox-queue sandbox-audit sandbox-allowlist mass)
+install(TARGETS cordon cordon-verify sandbox-exec RUNTIME)
+foreach(name sandbox-check sandbox-queue sandbox-audit sandbox-allowlist mass)
   install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endforeach()
 install(FILES ${share}/cordon.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

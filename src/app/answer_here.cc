@@ -62,8 +62,7 @@ Result<std::optional<approve::Vote>> ask_here(const approve::Entry& entry, const
 std::function<Result<std::optional<approve::Vote>>(const approve::Entry&)> answer_here(const GlobalOptions& global,
                                                                                        const PresenceOptions& presence,
                                                                                        const Request& request) {
-  const bool someone_is_here = !request.asker.is_agent && is_terminal(STDERR_FILENO) && !global.json;
-  if (!someone_is_here) return {};
+  if (!someone_is_here(global, request)) return {};
   return [user = request.asker.user, global, presence](const approve::Entry& entry) {
     return ask_here(entry, user, global, presence);
   };

@@ -6,15 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/alarm.h"
-#include "app/preview_maker.h"
-#include "app/surroundings.h"
+#include "app/world.h"
 #include "app/terminal.h"
 #include "base/text.h"
-#include "config/bind.h"
-#include "config/trust.h"
-#include "guard/loosening.h"
-#include "guard/secrets.h"
 #include "plan/environment.h"
 
 namespace cordon::app {
@@ -47,27 +41,6 @@ Result<Variables> variables_of(const std::vector<std::string>& given) {
   return variables;
 }
 
-std::vector<audit::KnownSecret> secrets_of(const Request& request) {
-  std::vector<audit::KnownSecret> secrets = guard::secrets_in(request.environment);
-  for (const char* name : {"CORDON_APPROVER_TOKEN"}) {
-    if (const char* value = std::getenv(name)) secrets.push_back({name, value});
-  }
-  return secrets;
-}
-
-Result<guard::GuardOptions> options_for(const GlobalOptions& global, const Request& request) {
-  GlobalOptions exact = global;
-  exact.workspace = request.workspace;
-  exact.config = request.config;
-  guard::GuardOptions options;
-  options.sources = TRY(sources_of(exact, request.cwd));
-  options.secrets = secrets_of(request);
-  options.uses_workspace = !request.snippet || request.snippet->access != WorkspaceAccess::none;
-  options.alarm = alarm_for(options.sources, options.secrets);
-  options.make_preview = preview_maker(options.sources.state_dir);
-  return options;
-}
-
 }  // namespace
 
 bool inside_sandbox() {
@@ -85,9 +58,19 @@ Result<std::uint64_t> milliseconds_of(const std::string& text, const char* optio
 }
 
 Result<Request> request_from(const GlobalOptions& global, const RequestOptions& options) {
+  Request request = TRY(nameless_request_from(global, options));
+  request.asker.user = TRY(user_name());
+  return request;
+}
+
+bool someone_is_here(const GlobalOptions& global, const Request& request) {
+  return !request.asker.is_agent && is_terminal(STDERR_FILENO) && !global.json;
+}
+
+Result<Request> nameless_request_from(const GlobalOptions& global, const RequestOptions& options) {
   Request request;
   request.text = options.text;
-  request.cwd = TRY(real_directory(options.cwd.empty() ? TRY(Surroundings::current_directory()) : options.cwd,
+  request.cwd = TRY(real_directory(options.cwd.empty() ? TRY(current_directory()) : options.cwd,
                                    "the working directory"));
   const config::Sources sources = TRY(sources_of(global, request.cwd));
   request.workspace = TRY(real_directory(sources.workspace, "the workspace"));
@@ -97,25 +80,11 @@ Result<Request> request_from(const GlobalOptions& global, const RequestOptions& 
   request.inherited = plan::inherited_variables(environ);
   request.of_host =
       plan::host_variables(environ, {request.workspace, sources.state_dir, "/tmp", "/var/tmp", "/dev/shm"});
-  request.asker.user = TRY(user_name());
   request.asker.uid = ::geteuid();
   if (!global.agent.empty()) request.asker.agent = global.agent;
   request.asker.session = global.session;
   request.asker.is_agent = !global.agent.empty() || !is_terminal(STDIN_FILENO) || inside_sandbox();
   return request;
-}
-
-Result<guard::Guard> guard_for(const GlobalOptions& global, const Request& request, const PresenceOptions& presence,
-                               const Clock& clock) {
-  auto guard = TRY(guard::Guard::open(TRY(options_for(global, request)), clock));
-  if (const std::string why = guard::loosening(request, guard.settings()); !why.empty()) {
-    TRY(prove_presence(global, presence, why + ". Is that what you want?"));
-  }
-  return guard;
-}
-
-Result<guard::Guard> guard_for_stored(const GlobalOptions& global, const Request& request, const Clock& clock) {
-  return guard::Guard::open(TRY(options_for(global, request)), clock);
 }
 
 }  // namespace cordon::app

@@ -1,13 +1,12 @@
-// From the command line to a Request and the guard that answers it.
+// From the command line to a Request.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "app/command_line.h"
-#include "app/presence.h"
-#include "base/clock.h"
-#include "guard/guard.h"
+#include "app/presence_options.h"
+#include "base/result.h"
 #include "model/request.h"
 
 namespace cordon::app {
@@ -23,12 +22,11 @@ struct RequestOptions {
 /// A request of whoever typed the command line. `--agent`, CORDON_AGENT or no terminal mark it as an agent's.
 Result<Request> request_from(const GlobalOptions& global, const RequestOptions& options);
 
-/// The guard for that request's workspace. Options that loosen (another settings file, a main session, a workspace
-/// above the one found) need presence.
-Result<guard::Guard> guard_for(const GlobalOptions& global, const Request& request, const PresenceOptions& presence,
-                               const Clock& clock);
-/// The guard that fits a request stored in the queue.
-Result<guard::Guard> guard_for_stored(const GlobalOptions& global, const Request& request, const Clock& clock);
+/// The same without the caller's name, which is a look-up that a daemon makes itself.
+Result<Request> nameless_request_from(const GlobalOptions& global, const RequestOptions& options);
+
+/// Whether there is a person at this terminal who can be asked about it: not an agent, a program or a pipe.
+bool someone_is_here(const GlobalOptions& global, const Request& request);
 
 /// "30s", "1500ms", "5m"; a bare number is milliseconds.
 Result<std::uint64_t> milliseconds_of(const std::string& text, const char* option);

@@ -26,7 +26,7 @@ Result<std::string> proven_person(const GlobalOptions& global, const PresenceOpt
 
 /// As the settings say. `--config` has no say: it would shorten what others rely on.
 Result<Duration> retention_of(const GlobalOptions& global) {
-  config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
+  config::Sources sources = TRY(sources_of(global, TRY(current_directory())));
   sources.extra_files.clear();
   const config::Loaded loaded = TRY(config::load(sources));
   return std::chrono::milliseconds(loaded.settings.approval.audit_retention_ms.value);

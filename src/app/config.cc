@@ -20,7 +20,7 @@ struct Options {
 };
 
 Result<config::Sources> sources(const GlobalOptions& global) {
-  return sources_of(global, TRY(Surroundings::current_directory()));
+  return sources_of(global, TRY(current_directory()));
 }
 
 std::string counts(std::size_t number, const char* one, const char* many) {

@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "app/surroundings.h"
+#include "app/stop.h"
+#include "app/world.h"
 #include "sys/fd.h"
 
 namespace cordon::app {
@@ -32,7 +33,8 @@ Result<std::optional<serve::socket::Answer>> ask_daemon(serve::socket::Question 
     pass(Passed::errors, STDERR_FILENO);
   }
   serve::socket::Conversation conversation;
-  conversation.stop = use.stop;
+  std::optional<HangUpOnSignal> hang_up;
+  conversation.sent = [&hang_up](int connection) { hang_up.emplace(connection); };
   conversation.waiting = [quiet = global.quiet || global.json](const std::string& id) {
     if (!quiet) std::cerr << "cordon: waiting for approval of " << id << "; run: sandbox-queue approve " << id << '\n';
   };

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <stop_token>
 
 #include "app/command_line.h"
-#include "app/presence.h"
+#include "app/presence_options.h"
 #include "serve/socket/client.h"
 
 namespace cordon::app {
@@ -13,11 +12,10 @@ namespace cordon::app {
 struct DaemonUse {
   const GlobalOptions& global;
   const PresenceOptions& presence;
-  std::stop_token stop;
   bool input = false;  // this process's standard input goes with the request
 };
 
-/// Nothing: it is to be done here. A request that takes presence, or secrets that only this process knows, is not sent.
+/// Until it is answered, SIGINT, SIGTERM and SIGHUP ask the daemon to end it. Nothing: it is to be done here. A request that takes presence, or secrets that only this process knows, is not sent.
 Result<std::optional<serve::socket::Answer>> ask_daemon(serve::socket::Question question, const DaemonUse& use);
 
 }  // namespace cordon::app

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <thread>
 
-#include "app/asker.h"
+#include "app/guard_for.h"
 #include "app/entry_text.h"
 #include "app/streams.h"
 #include "app/surroundings.h"

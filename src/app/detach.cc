@@ -8,7 +8,7 @@
 #include <csignal>
 #include <iostream>
 
-#include "app/asker.h"
+#include "app/guard_for.h"
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "base/text.h"

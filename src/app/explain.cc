@@ -1,7 +1,7 @@
 // cordon explain, tools, sandbox: what the settings mean, and the sessions that live by them.
 #include <iostream>
 
-#include "app/asker.h"
+#include "app/guard_for.h"
 #include "app/streams.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
@@ -83,7 +83,7 @@ Result<int> tools(const GlobalOptions& global) {
 
 Result<int> list(const GlobalOptions& global) {
   const auto sessions = TRY(guard::Sessions(TRY(state_directory(global))).list());
-  const auto kept = guard::kept_sandboxes(TRY(sources_of(global, TRY(Surroundings::current_directory()))));
+  const auto kept = guard::kept_sandboxes(TRY(sources_of(global, TRY(current_directory()))));
   const auto container_of = [&](const guard::Session& session) {
     const auto found = kept.find(session.directory);
     return found == kept.end() ? std::string() : found->second.id.substr(0, 12);
@@ -135,7 +135,7 @@ Result<int> recreate(const GlobalOptions& global, const RecreateOptions& options
     for (const guard::Session& one : chosen) question += "\n  " + visible(one.key, Lines::escape);
     if (!TRY(ask_yes(question + "\n?"))) return fail(Fault::denied, "not confirmed; nothing was deleted");
   }
-  const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
+  const config::Sources sources = TRY(sources_of(global, TRY(current_directory())));
   for (const guard::Session& one : chosen) {
     CHECK_OK(guard::end_kept(sources, one.directory));
     if (!options.keep_files) CHECK_OK(sessions.remove(one.key));

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "app/alarm.h"
-#include "app/asker.h"
+#include "app/guard_for.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"
 #include "app/verbs.h"

@@ -90,7 +90,7 @@ Result<void> trust_own(const GlobalOptions& global, const config::Sources& sourc
 }
 
 Result<int> run(const GlobalOptions& global, const Options& options) {
-  const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
+  const config::Sources sources = TRY(sources_of(global, TRY(current_directory())));
   CHECK_OK(config::BindRules::create(sources.home, {}, {}).check_workspace(sources.workspace));
   const std::string path = sources.workspace + "/SANDBOX.md";
   config::TemplateFacts facts = look_around(sources);

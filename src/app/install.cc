@@ -24,7 +24,7 @@ struct Options {
 
 Result<serve::install::Facts> facts_of(const GlobalOptions& global, const Options& options) {
   if (options.project && options.user) return fail(Fault::invalid_input, "give --project or --user, not both");
-  const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
+  const config::Sources sources = TRY(sources_of(global, TRY(current_directory())));
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return fail(Fault::unavailable, "cannot tell where cordon is: {}", error.message());

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "app/asker.h"
+#include "app/guard_for.h"
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "app/verbs.h"

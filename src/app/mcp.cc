@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "app/alarm.h"
-#include "app/asker.h"
+#include "app/guard_for.h"
 #include "app/preview_maker.h"
 #include "app/streams.h"
 #include "app/surroundings.h"

@@ -113,11 +113,6 @@ Result<approve::Presence> check_secret(const approve::Approver& approver, std::s
 
 }  // namespace
 
-void add_presence_options(const Verb& verb, PresenceOptions& options) {
-  verb.add_option("--token-file", options.token_file, "File with the approver's token (else CORDON_APPROVER_TOKEN)")
-      .type_name("FILE");
-}
-
 Result<std::string> ask_secret(const std::string& prompt) {
   const sys::Fd terminal = TRY(open_terminal());
   const Interruptible interruptible;
@@ -160,25 +155,6 @@ Result<approve::Presence> prove_presence(const GlobalOptions& global, const Pres
   }
   if (!TRY(ask_yes(question))) return fail(Fault::denied, "not confirmed; nothing was changed");
   return approve::Presence::confirmed;
-}
-
-Result<std::string> state_directory(const GlobalOptions& global) {
-  std::string path = global.state_dir;
-  if (path.empty()) {
-    const char* state_home = std::getenv("XDG_STATE_HOME");
-    const char* home = std::getenv("HOME");
-    if (state_home != nullptr && *state_home == '/') {
-      path = std::string(state_home) + "/cordon";
-    } else if (home != nullptr && *home == '/') {
-      path = std::string(home) + "/.local/state/cordon";
-    } else if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_dir != nullptr) {
-      path = std::string(me->pw_dir) + "/.local/state/cordon";
-    }
-  }
-  if (path.empty() || path.front() != '/') {
-    return fail(Fault::invalid_input, "the state directory must be an absolute path; give one by --state-dir");
-  }
-  return path;
 }
 
 }  // namespace cordon::app

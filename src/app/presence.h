@@ -3,16 +3,12 @@
 
 #include <string>
 
-#include "app/command_line.h"
+#include "app/presence_options.h"
+#include "app/world.h"
 #include "approve/approver.h"
 #include "base/result.h"
 
 namespace cordon::app {
-
-struct PresenceOptions {
-  std::string token_file;  // --token-file; else CORDON_APPROVER_TOKEN
-};
-void add_presence_options(const Verb& verb, PresenceOptions& options);
 
 /// Proves presence or fails with Fault::denied and what to do. `question` is what a person confirms with y/N where
 /// that is enough: at a terminal, not on behalf of an agent, and with no approver set.
@@ -25,8 +21,5 @@ Result<std::string> ask_secret(const std::string& prompt);
 Result<std::string> ask_line(const std::string& prompt);
 /// Nothing but y or yes is a yes.
 Result<bool> ask_yes(const std::string& question);
-
-/// `--state-dir`, or $XDG_STATE_HOME/cordon, or ~/.local/state/cordon.
-Result<std::string> state_directory(const GlobalOptions& global);
 
 }  // namespace cordon::app

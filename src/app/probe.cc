@@ -67,7 +67,7 @@ std::optional<std::string> text_in(const std::string& path) {
 
 std::vector<Check> probe_hooks(const GlobalOptions& global) {
   std::vector<Check> checks;
-  const auto cwd = Surroundings::current_directory();
+  const auto cwd = current_directory();
   const auto sources = cwd ? sources_of(global, *cwd) : tl::make_unexpected(cwd.error());
   if (!sources) return checks;
   for (const serve::install::Agent& agent : serve::install::agents()) {

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "app/answer_here.h"
-#include "app/asker.h"
+#include "app/guard_for.h"
 #include "app/daemon.h"
 #include "app/streams.h"
 #include "app/terminal.h"
@@ -181,11 +181,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
   // The code's own input is ours, unless the code itself came from there or a person would have to type it.
   const bool from_input = !options.code && options.file == "-";
   const bool input = !from_input && !is_terminal(STDIN_FILENO);
-  std::optional<serve::socket::Answer> answer;
-  {
-    const StopOnSignal stop;
-    answer = TRY(ask_daemon(question, {global, options.request.presence, stop.token(), input}));
-  }
+  std::optional<serve::socket::Answer> answer = TRY(ask_daemon(question, {global, options.request.presence, input}));
   if (!answer) answer = TRY(run_here(global, options, request, question, input));
   if (global.json) {
     std::cout << answer->object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

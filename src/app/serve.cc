@@ -116,7 +116,7 @@ Result<int> run(const GlobalOptions& global, const Options& options) {
     server_options.grace = std::chrono::milliseconds(TRY(milliseconds_of(options.grace, "--grace")));
   }
   // Of clients that show no token; found before we leave where we were started.
-  const std::string workspace = TRY(sources_of(global, TRY(Surroundings::current_directory()))).workspace;
+  const std::string workspace = TRY(sources_of(global, TRY(current_directory()))).workspace;
   // Whoever started us may remove the directory we were started in.
   if (::chdir("/") != 0) return fail(Fault::internal, "cannot change to /");
   std::string note;

@@ -1,6 +1,5 @@
 #include "app/streams.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -28,15 +27,6 @@ void write_fully(int descriptor, std::string_view bytes) {
     if (count <= 0) return;
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
-}
-
-int signal_pipe[2] = {-1, -1};
-
-void on_signal(int) {
-  const int before = errno;
-  const char byte = 1;
-  static_cast<void>(::write(signal_pipe[1], &byte, 1) == 1);
-  errno = before;
 }
 
 }  // namespace
@@ -96,33 +86,6 @@ void PassingIo::show_progress(const std::stop_token& stop) {
 void PassingIo::wipe() {
   if (shown_) write_fully(STDERR_FILENO, "\r\x1b[K");
   shown_ = false;
-}
-
-StopOnSignal::StopOnSignal() {
-  if (::pipe2(signal_pipe, O_CLOEXEC) != 0) return;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-  watcher_ = std::jthread([source = source_, again = again_](const std::stop_token& end) mutable {
-    char byte = 0;
-    while (!end.stop_requested() && ::read(signal_pipe[0], &byte, 1) == 1) {
-      if (byte == 1 && !source.request_stop()) again.request_stop();
-    }
-  });
-}
-
-StopOnSignal::~StopOnSignal() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
-  if (signal_pipe[1] < 0) return;
-  watcher_.request_stop();
-  const char end = 0;
-  static_cast<void>(::write(signal_pipe[1], &end, 1) == 1);
-  watcher_ = {};
-  for (int& descriptor : signal_pipe) {
-    ::close(descriptor);
-    descriptor = -1;
-  }
 }
 
 }  // namespace cordon::app

@@ -1,4 +1,4 @@
-// The output of a command, passed on as it comes; and the wish to stop it.
+// The output of a command, passed on as it comes.
 #pragma once
 
 #include <condition_variable>
@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "app/stop.h"
 #include "base/clock.h"
 #include "sandbox/sandbox.h"
 
@@ -44,24 +45,6 @@ class PassingIo : public sandbox::Io {
   std::chrono::steady_clock::time_point last_output_{};
   AskContact ask_;
   std::jthread ticker_;
-};
-
-/// SIGINT, SIGTERM and SIGHUP ask for an end instead of ending us, so that the run is ended and recorded. One per
-/// process.
-class StopOnSignal {
- public:
-  StopOnSignal();
-  ~StopOnSignal();
-  StopOnSignal(const StopOnSignal&) = delete;
-  StopOnSignal& operator=(const StopOnSignal&) = delete;
-  std::stop_token token() const { return source_.get_token(); }
-  /// Asked for by a second signal.
-  std::stop_token again() const { return again_.get_token(); }
-
- private:
-  std::stop_source source_;
-  std::stop_source again_;
-  std::jthread watcher_;
 };
 
 }  // namespace cordon::app

@@ -1,16 +1,10 @@
 #include "app/surroundings.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/presence.h"
 #include "base/json.h"
-#include "config/bind.h"
-#include "config/workspace.h"
 
 namespace cordon::app {
 
@@ -18,33 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> absolute(const std::string& path) {
-  if (path.starts_with("/")) return config::normal_path(path);
-  return config::normal_path(TRY(Surroundings::current_directory()) + "/" + path);
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-std::string user_settings_file(const std::string& home) {
-  const std::string config_home = variable("XDG_CONFIG_HOME");
-  return (config_home.starts_with("/") ? config_home : home + "/.config") + "/cordon/config.json5";
-}
-
-std::vector<std::string> engine_sockets() {
-  std::vector<std::string> sockets;
-  for (const char* name : {"DOCKER_HOST", "CONTAINER_HOST"}) {
-    const std::string value = variable(name);
-    if (value.starts_with("unix://")) sockets.push_back(value.substr(7));
-  }
-  return sockets;
-}
-
 std::vector<std::string> search_path() {
   std::vector<std::string> directories;
-  const std::string all = variable("PATH");
+  const char* given = std::getenv("PATH");
+  const std::string all = given != nullptr ? given : "";
   for (std::size_t at = 0; at <= all.size();) {
     const std::size_t end = std::min(all.find(':', at), all.size());
     if (all.compare(at, 1, "/") == 0) directories.push_back(all.substr(at, end - at));
@@ -55,41 +26,9 @@ std::vector<std::string> search_path() {
 
 }  // namespace
 
-Result<std::string> user_name() {
-  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_name != nullptr)
-    return std::string(me->pw_name);
-  return std::to_string(::geteuid());
-}
-
-Result<std::string> home_directory() {
-  const std::string home = variable("HOME");
-  if (home.starts_with("/")) return config::normal_path(home);
-  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_dir != nullptr)
-    return std::string(me->pw_dir);
-  return fail(Fault::unavailable, "cannot tell your home directory; set HOME");
-}
-
-Result<config::Sources> sources_of(const GlobalOptions& global, const std::string& cwd) {
-  config::Sources sources;
-  sources.home = TRY(home_directory());
-  sources.workspace = global.workspace.empty() ? config::nearest_workspace(cwd) : TRY(absolute(global.workspace));
-  sources.user_file = user_settings_file(sources.home);
-  if (!global.config.empty()) sources.extra_files.push_back(TRY(absolute(global.config)));
-  sources.state_dir = TRY(state_directory(global));
-  sources.engine_sockets = engine_sockets();
-  return sources;
-}
-
-Result<std::string> Surroundings::current_directory() {
-  std::error_code error;
-  const fs::path path = fs::current_path(error);
-  if (error) return fail(Fault::unavailable, "cannot tell the current directory: {}", error.message());
-  return path.string();
-}
-
 Result<Surroundings> Surroundings::find(const GlobalOptions& global, const Given& given) {
   Surroundings here;
-  const std::string cwd = given.cwd.empty() ? TRY(current_directory()) : TRY(absolute(given.cwd));
+  const std::string cwd = given.cwd.empty() ? TRY(current_directory()) : TRY(absolute_path(given.cwd));
   here.sources_ = TRY(sources_of(global, cwd));
   config::Loaded loaded = TRY(config::load(here.sources_));
   here.settings_ = std::make_shared<const Settings>(std::move(loaded.settings));
@@ -113,7 +52,7 @@ Result<void> Surroundings::apply(const Json& object) {
   if (object.contains("context") && object["context"].is_object()) {
     const Json& context = object["context"];
     if (context.contains("working_dir") && context["working_dir"].is_string()) {
-      place_.cwd = TRY(absolute(context["working_dir"].get<std::string>()));
+      place_.cwd = TRY(absolute_path(context["working_dir"].get<std::string>()));
     }
     if (context.contains("user") && context["user"].is_string()) place_.user = context["user"].get<std::string>();
   }

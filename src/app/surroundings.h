@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "app/command_line.h"
+#include "app/world.h"
 #include "base/clock.h"
 #include "base/json_fwd.h"
 #include "base/result.h"
@@ -14,12 +14,6 @@
 
 namespace cordon::app {
 
-Result<std::string> user_name();
-Result<std::string> home_directory();
-
-/// The files that settings come from, for this command line.
-Result<config::Sources> sources_of(const GlobalOptions& global, const std::string& cwd);
-
 class Surroundings {
  public:
   /// What `check` is asked to assume.
@@ -27,7 +21,6 @@ class Surroundings {
     std::string cwd;
     std::string user;
   };
-  static Result<std::string> current_directory();
   static Result<Surroundings> find(const GlobalOptions& global, const Given& given);
 
   /// What a line of `check --batch` says about itself: working directory, user, and further deny entries, which can

@@ -33,7 +33,7 @@ Result<serve::Token> asked_for(const GlobalOptions& global, const Options& optio
                                            : serve::Role::agent;
   if (!global.agent.empty()) token.agent = global.agent;
   token.session = global.session;
-  const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
+  const config::Sources sources = TRY(sources_of(global, TRY(current_directory())));
   std::error_code error;
   token.workspace = std::filesystem::canonical(sources.workspace, error).string();
   if (error) return fail(Fault::invalid_input, "the workspace {}: {}", sources.workspace, error.message());

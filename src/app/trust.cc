@@ -109,7 +109,7 @@ Result<void> refresh_presets(const GlobalOptions& global, const config::Sources&
 }
 
 Result<int> run(const GlobalOptions& global, const Options& options) {
-  const config::Sources sources = TRY(sources_of(global, TRY(Surroundings::current_directory())));
+  const config::Sources sources = TRY(sources_of(global, TRY(current_directory())));
   if (options.forget) return forget(global, sources, options);
   auto previews = TRY(wanted(sources, options.file));
   std::erase_if(previews, [](const auto& preview) { return preview.file.state == config::SourceFile::State::trusted; });

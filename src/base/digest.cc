@@ -203,33 +203,4 @@ std::optional<std::string> from_hex(std::string_view hex) {
   return bytes;
 }
 
-std::string to_base64(std::string_view bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int length =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), as_bytes(bytes), static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  static constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  if (text.size() % 4 != 0) return std::nullopt;
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (const char c : text.substr(0, text.size() - padding)) {
-    const auto value = alphabet.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes += static_cast<char>(bits >> held & 255);
-  }
-  // Leftover bits must be zero: otherwise two texts would mean the same bytes.
-  if ((bits & ((1U << held) - 1)) != 0) return std::nullopt;
-  return bytes;
-}
-
 }  // namespace cordon

@@ -53,6 +53,13 @@ TEST(Base64, EveryLengthComesBack) {
   }
 }
 
+TEST(Base64, IsWhatTheStandardGives) {
+  for (const auto& [bytes, text] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xff\xfe\xfd", "//79"}}) {
+    EXPECT_EQ(to_base64(bytes), text);
+  }
+}
+
 TEST(Base64, RefusesWhatIsNotCanonical) {
   for (const char* text : {"QQ", "QQ=", "QQ=A", "QR==", "QQ==\n", "Q Q=", "====", "QUI=QUI="}) {
     EXPECT_FALSE(from_base64(text)) << text;

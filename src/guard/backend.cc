@@ -1,7 +1,5 @@
 #include "guard/backend.h"
 
-#include <algorithm>
-
 #include "sandbox/docker/docker.h"
 #include "sandbox/host/host.h"
 #include "sandbox/native/native.h"
@@ -15,8 +13,6 @@ namespace {
 
 using sandbox::oci::Runtime;
 
-constexpr const char* names[] = {"auto", "native", "docker", "gvisor", "runc"};
-
 Result<Isolator> with_docker(const SandboxSettings& settings, const OpenBackend& open) {
   auto* docker = dynamic_cast<sandbox::docker::DockerSandbox*>(TRY(open("docker")));
   if (docker == nullptr) return fail(Fault::internal, "the docker backend is none");
@@ -25,12 +21,6 @@ Result<Isolator> with_docker(const SandboxSettings& settings, const OpenBackend&
 }
 
 }  // namespace
-
-Result<std::string> backend_named(const std::string& name) {
-  const bool known = name.empty() || std::ranges::any_of(names, [&](const char* one) { return name == one; });
-  if (known) return name;
-  return fail(Fault::invalid_input, "there is no backend '{}'; there are: auto, native, docker, gvisor and runc", name);
-}
 
 Result<Isolator> choose_isolator(const Request& request, const SandboxSettings& settings, const OpenBackend& open) {
   std::string wanted = request.backend.empty() ? name_of(settings.backend.value) : request.backend;

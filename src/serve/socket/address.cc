@@ -9,17 +9,33 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/digest.h"
+#include "base/small_sha256.h"
+#include "base/text.h"
 #include "sys/file.h"
 
 namespace cordon::serve::socket {
+
+namespace {
+
+/// Sixteen digits of the path's hash.
+std::string short_name_of(const std::string& path) {
+  SmallSha256 hash;
+  hash.add(reinterpret_cast<const unsigned char*>(path.data()), path.size());
+  unsigned char digest[SmallSha256::digest_bytes];
+  hash.finish(digest);
+  std::string name;
+  for (int i = 0; i < 8; ++i) name += fmt::format("{:02x}", digest[i]);
+  return name;
+}
+
+}  // namespace
 
 std::string address_of(const std::string& state_dir) {
   const char* given = std::getenv("CORDON_SOCKET");
   if (given != nullptr && *given == '/') return given;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime == nullptr || *runtime != '/') return state_dir + "/run/serve.sock";
-  return std::string(runtime) + "/cordon/serve-" + sha256(state_dir).hex().substr(0, 16) + ".sock";
+  return std::string(runtime) + "/cordon/serve-" + short_name_of(state_dir) + ".sock";
 }
 
 Result<sockaddr_un> address_at(const std::string& path) {

@@ -68,8 +68,7 @@ Result<std::variant<Answer, Decline>> ask(const Question& question, const std::v
     // Not whole, so that nothing of it was done.
     return Either(Decline{sent.error().sentence});
   }
-  // Half closed: the daemon takes it as a wish to end what it does, and still answers.
-  const std::stop_callback on_stop(conversation.stop, [&] { ::shutdown(connection->get(), SHUT_WR); });
+  if (conversation.sent) conversation.sent(connection->get());
   bool taken = false;
   for (;;) {
     auto frame = receive_frame(*connection, largest_frame);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <variant>
 
@@ -28,7 +27,9 @@ struct Decline {
 
 struct Conversation {
   std::function<void(const std::string& id)> waiting;  // told once when the request waits for a person
-  std::stop_token stop;                                // asks the daemon to end it; its answer is still waited for
+  /// Told the connection when the request is on its way. From then on, closing it for writing asks the daemon to end what it
+  /// does; its answer is still waited for.
+  std::function<void(int connection)> sent;
   /// How long a daemon may say nothing before it has taken the request. After that a run lasts as long as it lasts.
   std::chrono::milliseconds patience = std::chrono::seconds(30);
 };

@@ -37,7 +37,7 @@ class Client : public ::testing::Test {
 
   Result<std::variant<Answer, Decline>> ask_daemon(std::chrono::milliseconds patience,
                                                    const std::vector<int>& descriptors = {}) const {
-    return ask({}, descriptors, world_, {.waiting = {}, .stop = {}, .patience = patience});
+    return ask({}, descriptors, world_, {.waiting = {}, .sent = {}, .patience = patience});
   }
 
   std::jthread daemon(std::function<void(const sys::Fd&)> talk) {

@@ -20,13 +20,14 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
+#include "base/small_sha256.h"
 #include "sandbox/native/pid1/orders.h"
-#include "sandbox/native/pid1/sha256.h"
 #include "sys/raw.h"
 
 namespace {
 
 using namespace cordon::sandbox::native;
+using cordon::SmallSha256;
 using cordon::sys::raw::address;
 using cordon::sys::raw::call;
 

@@ -1,9 +1,10 @@
-// SHA-256 for pid 1 of a sandbox, which has no library to ask. Checked against OpenSSL's in pid1_sha256_test.cc.
+// SHA-256 for programs that are small on purpose: pid 1 of a sandbox, which has no library to ask, and sandbox-exec,
+// for which a library's first use would be the longest step. Checked against OpenSSL's in small_sha256_test.cc.
 #pragma once
 
 #include <cstdint>
 
-namespace cordon::sandbox::native {
+namespace cordon {
 
 class SmallSha256 {
  public:
@@ -77,4 +78,4 @@ class SmallSha256 {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace cordon::sandbox::native
+}  // namespace cordon

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/digest.h"
-#include "sandbox/native/pid1/sha256.h"
+#include "base/small_sha256.h"
 
-namespace cordon::sandbox::native {
+namespace cordon {
 namespace {
 
 Digest small(std::string_view text, std::size_t piece) {
@@ -22,7 +22,7 @@ Digest small(std::string_view text, std::size_t piece) {
   return Digest(bytes);
 }
 
-TEST(Pid1Sha256, AgreesWithOpenSslAtEveryLengthAroundTheBlocks) {
+TEST(SmallSha256, AgreesWithOpenSslAtEveryLengthAroundTheBlocks) {
   std::string text;
   for (int length = 0; length < 300; ++length) {
     ASSERT_EQ(small(text, 1000).hex(), sha256(text).hex()) << length;
@@ -31,10 +31,10 @@ TEST(Pid1Sha256, AgreesWithOpenSslAtEveryLengthAroundTheBlocks) {
   }
 }
 
-TEST(Pid1Sha256, AgreesWithOpenSslOnALongText) {
+TEST(SmallSha256, AgreesWithOpenSslOnALongText) {
   const std::string text(3'000'000, 'x');
   EXPECT_EQ(small(text, 65536).hex(), sha256(text).hex());
 }
 
 }  // namespace
-}  // namespace cordon::sandbox::native
+}  // namespace cordon
