@@ -2,6 +2,7 @@
 # The two commands of the README on a Debian 12 with nothing but git and a shell, as root and as a user with sudo.
 # Needs root and debootstrap; takes long, so it runs in ./dev test --deep only. On a busy machine:
 #   CORDON_FRESH_TEST="somebody"   who runs ./dev test after ./dev run version (default: somebody root)
+#   CORDON_FRESH_CCACHE=DIR        a cache of what was compiled before, to begin with and to leave the rest in
 set -euo pipefail
 ((EUID == 0)) || { echo "skipped: needs root to make a root file system"; exit 77; }
 command -v debootstrap >/dev/null || { echo "skipped: needs debootstrap"; exit 77; }
@@ -41,6 +42,10 @@ settings=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM
 # What the first user compiled need not be compiled for the second.
 settings+=(CCACHE_DIR=/srv/ccache CCACHE_BASEDIR=/srv CCACHE_NOHASHDIR=1 CCACHE_UMASK=000)
 install -d -m 1777 "$root/srv/ccache"
+share_cache() { # FROM TO
+  [[ -z ${CORDON_FRESH_CCACHE:-} ]] || { cp -rn "$1/." "$2/" && chmod -R a+rwX "$2"; } || true
+}
+share_cache "${CORDON_FRESH_CCACHE:-}" "$root/srv/ccache"
 mkdir "$root/host"
 inside() { # USER ARGS…: ./dev ARGS… in the user's clone, as the only thing typed
   local user=$1 as=()
@@ -59,5 +64,8 @@ echo 'somebody ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/somebody"
 chroot "$root" chown -R somebody: /srv/cordon-somebody
 
 for user in somebody root; do inside "$user" run version; done
-for user in ${CORDON_FRESH_TEST-somebody root}; do inside "$user" test; done
+for user in ${CORDON_FRESH_TEST-somebody root}; do
+  inside "$user" test
+  share_cache "$root/srv/ccache" "${CORDON_FRESH_CCACHE:-}"
+done
 echo "fresh machine: both commands work"
