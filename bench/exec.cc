@@ -50,7 +50,10 @@ int run(int argc, char** argv) {
   std::vector<Series> all = {
       {"bare true", [] { return bench::spawn_and_wait({"/bin/true"}); }},
       {reference, [] { return bench::bubblewrap({"/bin/true"}); }},
-      {"cordon version", [&] { return bench::spawn_and_wait({cordon.c_str(), "version"}); }},
+      {"cordon version",
+       [&] {
+         return bench::spawn_and_wait({cordon.c_str(), "version"});
+       }},
       {"sandbox-check ls",
        [&] {
          return bench::spawn_and_wait({cordon.c_str(), "check", "ls"});

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/world.h"
 #include "app/terminal.h"
+#include "app/world.h"
 #include "base/text.h"
 #include "plan/environment.h"
 
@@ -70,8 +70,8 @@ bool someone_is_here(const GlobalOptions& global, const Request& request) {
 Result<Request> nameless_request_from(const GlobalOptions& global, const RequestOptions& options) {
   Request request;
   request.text = options.text;
-  request.cwd = TRY(real_directory(options.cwd.empty() ? TRY(current_directory()) : options.cwd,
-                                   "the working directory"));
+  request.cwd =
+      TRY(real_directory(options.cwd.empty() ? TRY(current_directory()) : options.cwd, "the working directory"));
   const config::Sources sources = TRY(sources_of(global, request.cwd));
   request.workspace = TRY(real_directory(sources.workspace, "the workspace"));
   request.home = sources.home;

@@ -19,9 +19,7 @@ struct Options {
   bool origin = false;
 };
 
-Result<config::Sources> sources(const GlobalOptions& global) {
-  return sources_of(global, TRY(current_directory()));
-}
+Result<config::Sources> sources(const GlobalOptions& global) { return sources_of(global, TRY(current_directory())); }
 
 std::string counts(std::size_t number, const char* one, const char* many) {
   return fmt::format("{} {}", number, number == 1 ? one : many);

@@ -15,7 +15,8 @@ struct DaemonUse {
   bool input = false;  // this process's standard input goes with the request
 };
 
-/// Until it is answered, SIGINT, SIGTERM and SIGHUP ask the daemon to end it. Nothing: it is to be done here. A request that takes presence, or secrets that only this process knows, is not sent.
+/// Until it is answered, SIGINT, SIGTERM and SIGHUP ask the daemon to end it. Nothing: it is to be done here. A request
+/// that takes presence, or secrets that only this process knows, is not sent.
 Result<std::optional<serve::socket::Answer>> ask_daemon(serve::socket::Question question, const DaemonUse& use);
 
 }  // namespace cordon::app

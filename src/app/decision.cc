@@ -8,8 +8,8 @@
 #include <iostream>
 #include <thread>
 
-#include "app/guard_for.h"
 #include "app/entry_text.h"
+#include "app/guard_for.h"
 #include "app/streams.h"
 #include "app/surroundings.h"
 #include "app/terminal.h"

@@ -6,11 +6,11 @@
 #include <iostream>
 
 #include "app/answer_here.h"
-#include "app/guard_for.h"
 #include "app/detach.h"
 #include "app/exec_answer.h"
 #include "app/exec_daemon.h"
 #include "app/exec_options.h"
+#include "app/guard_for.h"
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "app/verbs.h"
@@ -107,7 +107,8 @@ void print_preview(const guard::Previewed& previewed, const Request& request) {
 }
 
 /// What would happen, tried out; nothing stays.
-Result<int> preview(const GlobalOptions& global, const ExecOptions& options, guard::Guard& guard, const Request& request) {
+Result<int> preview(const GlobalOptions& global, const ExecOptions& options, guard::Guard& guard,
+                    const Request& request) {
   const bool present = shows_presence(global, options, guard, request);
   const StopOnSignal stop;
   const guard::Previewed previewed = guard.preview(request, {.keep = options.keep, .present = present}, stop.token());
@@ -127,7 +128,8 @@ serve::socket::Answer answer_of(const guard::Execution& execution, const guard::
   return {guard::to_json(execution, output), guard::exit_code_of(execution), guard::sentence_of(execution)};
 }
 
-Result<int> execute(const GlobalOptions& global, const ExecOptions& options, guard::Guard& guard, const Request& request) {
+Result<int> execute(const GlobalOptions& global, const ExecOptions& options, guard::Guard& guard,
+                    const Request& request) {
   guard::Asking asking = TRY(asking_of(global, options, request));
   if (!options.ticket.empty()) {
     asking.on_the_spot = [&](const approve::Entry&) { return take_ticket(options, guard, request); };

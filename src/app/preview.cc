@@ -1,9 +1,9 @@
 // cordon preview: what commands did where nothing of it stayed, to be looked at, committed or dropped.
 #include <iostream>
 
-#include "app/guard_for.h"
 #include "app/decision.h"
 #include "app/entry_text.h"
+#include "app/guard_for.h"
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "app/verbs.h"

@@ -6,8 +6,8 @@
 #include <iostream>
 
 #include "app/answer_here.h"
-#include "app/guard_for.h"
 #include "app/daemon.h"
+#include "app/guard_for.h"
 #include "app/streams.h"
 #include "app/terminal.h"
 #include "app/verbs.h"

@@ -155,8 +155,7 @@ Check check_whole() {
     auto draft = draft_surroundings(Profile{}, machine, ladder);
     LaunchTrouble trouble;
     auto launched = draft ? launch({&(*draft)->blueprint}, trouble) : tl::make_unexpected(draft.error());
-    auto ready =
-        launched ? (*launched)->wait_until_ready(trouble) : tl::make_unexpected(launched.error());
+    auto ready = launched ? (*launched)->wait_until_ready(trouble) : tl::make_unexpected(launched.error());
     if (ready) {
       (*launched)->control.reset();
       (*launched)->reap(std::chrono::seconds(5));

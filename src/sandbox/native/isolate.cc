@@ -96,7 +96,7 @@ bool limit_resources(Child& child, long pid) {
 /// nothing else. What is not given yet is kept by the image, which anybody may read.
 bool keep_only_own_descriptors(Child& child, int joint) {
   const Blueprint& plan = child.plan;
-  constexpr int above = 64;
+  constexpr int above = 8;
   constexpr int most = 6;
   const auto or_image = [&](int given) { return given >= 0 && !plan.tty ? given : plan.pid1_image; };
   const int wanted[most] = {or_image(plan.input), or_image(plan.output), or_image(plan.error),
@@ -168,8 +168,8 @@ bool surround(Companion& companion) {
   constexpr long pid1 = 1;
   int terminal = -1;
   int ruleset = -1;
-  return furnish(child) && open_terminal(child, terminal) &&               //
-         limit_resources(child, pid1) && child.done("rlimits") &&          //
+  return furnish(child) && open_terminal(child, terminal) &&                 //
+         (!begun_ahead || limit_resources(child, pid1)) &&                   //
          make_landlock_ruleset(child, ruleset) && child.done("landlock") &&  //
          child.ok(companion.hand_over(ruleset, terminal), "hand over to pid 1");
 }
@@ -185,16 +185,21 @@ bool move_out(Child& child, Companion& companion) {
 
 /// Without namespaces there is no companion: nothing is mounted.
 bool bind_itself(Child& child) {
-  if (child.plan.ladder.namespaces) return true;
-  return limit_resources(child, 0) && child.done("rlimits") && enter_landlock(child) && child.done("landlock");
+  return child.plan.ladder.namespaces || (enter_landlock(child) && child.done("landlock"));
+}
+
+/// After the last descriptor above the limit of their number. One that is begun ahead does not know its limits yet.
+bool limit_itself(Child& child, const Companion& companion) {
+  return companion.entry().moved != nullptr || limit_resources(child, 0);
 }
 
 /// The order of isolation. Each step needs what the ones before it left, and takes away something that they needed.
 bool isolate(Child& child, Companion& companion) {
-  return become(child) && (!child.plan.ladder.namespaces || move_out(child, companion)) &&            //
-         leave_keyring(child) && keep_only_own_descriptors(child, companion.joint()) && child.done("fds") &&  //
-         drop_capabilities(child) && child.done("capabilities") &&                                     //
-         bind_itself(child) &&                                                                        //
+  return become(child) && (!child.plan.ladder.namespaces || move_out(child, companion)) &&  //
+         leave_keyring(child) && keep_only_own_descriptors(child, companion.joint()) &&
+         limit_itself(child, companion) && child.done("fds, rlimits") &&  //
+         drop_capabilities(child) && child.done("capabilities") &&        //
+         bind_itself(child) &&                                            //
          enter_seccomp(child) && child.done("seccomp");
 }
 

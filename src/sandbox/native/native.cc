@@ -229,8 +229,9 @@ Result<void> NativeSandbox::State::begin(const Profile& profile, Ordered ordered
   }
   if (begun) {
     slot.cgroup = std::move(begun->cgroup);
-    if (slot.cgroup) CHECK_OK(slot.cgroup->limit(profile.limits));
     slot.launched = WaitingChild::become(std::move(begun->child), plan, input);
+    // It mounts meanwhile; nothing is started before its orders.
+    if (slot.cgroup) CHECK_OK(slot.cgroup->limit(profile.limits));
   } else {
     if (cgroups && !slot.cgroup && cgroups->born_into()) slot.cgroup = TRY(cgroups->create(profile.limits));
     slot.launched = TRY(launch({&plan, input, slot.cgroup ? slot.cgroup->birth_descriptor() : -1}, trouble));

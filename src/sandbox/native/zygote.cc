@@ -177,7 +177,8 @@ void Zygote::prepare(Blueprint& blueprint) {
 }
 
 std::optional<Zygote::Begun> Zygote::take_begun(Blueprint& blueprint) {
-  // Made by root, it would need descriptors that are there only now: of id-mapped mounts. Its filter is the ordinary one.
+  // Made by root, it would need descriptors that are there only now: of id-mapped mounts. Its filter is the ordinary
+  // one.
   if (blueprint.tty || blueprint.started_by_root || blueprint.filter_has_listener) return std::nullopt;
   std::lock_guard guard(lock_);
   while (!begun_.empty()) {

@@ -27,8 +27,8 @@ struct Decline {
 
 struct Conversation {
   std::function<void(const std::string& id)> waiting;  // told once when the request waits for a person
-  /// Told the connection when the request is on its way. From then on, closing it for writing asks the daemon to end what it
-  /// does; its answer is still waited for.
+  /// Told the connection when the request is on its way. From then on, closing it for writing asks the daemon to end
+  /// what it does; its answer is still waited for.
   std::function<void(int connection)> sent;
   /// How long a daemon may say nothing before it has taken the request. After that a run lasts as long as it lasts.
   std::chrono::milliseconds patience = std::chrono::seconds(30);

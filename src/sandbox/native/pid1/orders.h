@@ -24,7 +24,8 @@ enum OrderFlags : std::uint32_t {
 };
 constexpr unsigned most_doors = 4;
 
-/// The only message over the joint, from the companion (companion.h), and which descriptors come with it, in this order.
+/// The only message over the joint, from the companion (companion.h), and which descriptors come with it, in this
+/// order.
 enum JointFlags : std::uint32_t {
   joint_ruleset = 1u << 0,   // of Landlock: pid 1 binds itself by it
   joint_terminal = 1u << 1,  // becomes stdin, stdout and stderr

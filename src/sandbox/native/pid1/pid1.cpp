@@ -146,6 +146,18 @@ void enter(const Doors& doors) {
   }
 }
 
+/// The same ahead of the orders, if we are told already: the companion still lets the host's files go.
+void enter_meanwhile() {
+  constexpr int peek_at_once = 0x2 | 0x40;  // MSG_PEEK, MSG_DONTWAIT
+  Orders head;
+  while (call(SYS_recvfrom, control_fd, address(&head), sizeof head, peek_at_once, 0, 0) == sizeof head &&
+         head.magic == orders_magic && (head.flags & order_enter)) {
+    Doors doors;
+    if (!read_orders(head, doors)) leave(0);
+    enter(doors);
+  }
+}
+
 /// In a container that is kept: the program's own, not those that the engine gave to pid 1.
 void take_streams(const Doors& doors) {
   constexpr unsigned streams = 3;
@@ -603,6 +615,7 @@ enum class Helped { alone, by_companion };
   call(SYS_fcntl, control_fd, F_SETFD, FD_CLOEXEC);
   if (helped == Helped::by_companion) {
     take_from_companion();
+    enter_meanwhile();
     wait_for_companion();
   }
   send_report(ReportKind::ready);
