@@ -135,7 +135,7 @@ class Judge {
   void stray_command(Run& run);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
-  static bool is_unnamed(const Sorted& sorted, std::string_view name, bool glued);
+  static bool is_glued_word(const Sorted& sorted, std::string_view name, bool glued);
   void option_that_runs(Run& run, std::string_view name, const Arg& value);
   std::string with_calls(std::string_view text) const;
   void list_calls(std::span<const Arg> words, Span where);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <unordered_set>
 #include <utility>
 
 #include "risk/judge.h"
@@ -198,17 +199,34 @@ void Judge::may_carry(Run& run) {
   unnamed_options(run, about_commands);
 }
 
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+/// Looked up once for each word of a line, which may have many of both.
+Names names_without_a_row(const Sorted& sorted) {
+  Names names;
+  for (const GivenOption& given : sorted.options) {
+    if (!given.option) names.insert(given.name);
+  }
+  return names;
+}
+
+}  // namespace
+
 /// Options that no row names still say by their own names, or by what they are given, that they run or load something.
 void Judge::unnamed_options(Run& run, bool about_commands) {
   const Sorted& sorted = run.sorted;
   const Arg* end = !sorted.carried.empty() ? sorted.carried.data() : sorted.line.data();
+  const Names unnamed = names_without_a_row(sorted);
   for (std::size_t i = 1; i < run.words.size() && &run.words[i] != end; ++i) {
     const std::string_view word = run.words[i].text;
     if (word == "--") return;
     if (word.size() < 3 || word[0] != '-') continue;
     const std::size_t equals = word.find('=');
     const std::string_view name = word.substr(0, equals);
-    if (sorted.program && !is_unnamed(sorted, name, equals != std::string_view::npos)) continue;
+    const bool known = sorted.program && !unnamed.contains(name);
+    if (known && !is_glued_word(sorted, name, equals != std::string_view::npos)) continue;
     Arg value;
     if (equals != std::string_view::npos)
       value = synthetic(std::string(word.substr(equals + 1)), run.words[i]);
@@ -219,11 +237,8 @@ void Judge::unnamed_options(Run& run, bool about_commands) {
   }
 }
 
-bool Judge::is_unnamed(const Sorted& sorted, std::string_view name, bool glued) {
-  for (const GivenOption& given : sorted.options) {
-    if (!given.option && given.name == name) return true;
-  }
-  // -pdflatex=x where the row expects letters.
+/// -pdflatex=x where the row expects letters.
+bool Judge::is_glued_word(const Sorted& sorted, std::string_view name, bool glued) {
   const bool word = glued || name.find('-', 1) != std::string_view::npos;
   if (!word || name.starts_with("--")) return false;
   return std::none_of(sorted.chain.begin(), sorted.chain.end(), [&](const Node* node) {
