@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "approve/queue.h"
 #include "audit/health.h"
 #include "audit/log.h"
 #include "audit/query.h"
@@ -164,6 +165,48 @@ Row verify_rate(const std::string& directory) {
           "≥ 300,000 /s", rate >= 300000};
 }
 
+/// The operations of one request's way through the queue, with as many waiting as may wait.
+std::vector<Row> queue_operations(const std::filesystem::path& scratch) {
+  const SystemClock clock;
+  const std::string state = scratch / "queue";
+  std::filesystem::create_directories(state);
+  std::filesystem::permissions(state, std::filesystem::perms::owner_all);
+  approve::Queue queue = must(approve::Queue::open(state, clock, {}));
+  const auto request = [](int number) {
+    const std::string command = fmt::format("rm -rf build-{}", number);
+    return approve::Request{.command = command,
+                            .risk = Risk::dangerous,
+                            .reasons = {"Recursive deletion"},
+                            .asker = {"/work", "me", "main", "", "cli", true},
+                            .digest = sha256(command),
+                            .plan = {{"argv", {"rm", "-rf", "build"}}}};
+  };
+  int number = 0;
+  for (; number < 900; ++number) (void)must(queue.submit(request(number)));
+  std::vector<double> times[4];
+  const auto timed = [&times](int what, const auto& action) {
+    const auto start = Steady::now();
+    action();
+    times[what].push_back(seconds_since(start) * 1e3);
+  };
+  for (int i = 0; i < 100; ++i, ++number) {
+    std::string id;
+    timed(0, [&] { id = must(queue.submit(request(number))).entry.id; });
+    timed(1, [&] { (void)must(queue.approve(id, {.by = "me", .presence = approve::Presence::passphrase})); });
+    timed(2, [&] { (void)must(queue.redeem(id, request(number).digest, request(number).asker, "")); });
+    timed(3, [&] {
+      if (!queue.conclude(id, {{"exit_code", 0}}, true)) std::exit(1);
+    });
+  }
+  std::vector<Row> rows;
+  for (const char* what : {"submit", "approve", "redeem", "conclude"}) {
+    const double p50 = median(times[rows.size()]);
+    rows.push_back(
+        {fmt::format("queue: {}, p50, 900 waiting", what), fmt::format("{:.2f} ms", p50), "", "≤ 2 ms", p50 <= 2});
+  }
+  return rows;
+}
+
 /// `cordon audit WORDS` as a person waits for it: the whole process.
 Row typed(const std::string& state, const std::string& words) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cordon";
@@ -212,6 +255,7 @@ int main(int argc, char** argv) {
   rows.push_back(durable_append(scratch));
   rows.push_back(bare_syncs(scratch));
   for (const int threads : {8, 32, 128}) rows.push_back(many_threads(scratch, threads));
+  for (Row& row : queue_operations(scratch)) rows.push_back(std::move(row));
   const std::string directory = million(scratch);
   rows.push_back(verify_rate(directory));
   rows.push_back(question("log --last 20, of a million", [&] { (void)must(last_records(directory, {}, 20)); }));

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "app/changes.h"
 #include "app/decision.h"
 #include "app/entry_text.h"
 #include "app/terminal.h"
@@ -201,6 +202,7 @@ Result<int> clear(const GlobalOptions& global, const Options& options) {
     return fail(Fault::invalid_input, "--older-than '{}': write a duration like 7d or 12h", options.older_than);
   }
   approve::Queue queue = TRY(open_queue(global, clock));
+  CHECK_OK(record_change(global, RecordKind::policy_changed, "queue clear --older-than " + options.older_than, {}));
   const std::int64_t removed = TRY(queue.clear(*age));
   if (global.json) {
     std::cout << to_json_text({{"success", true}, {"removed", removed}}) << '\n';

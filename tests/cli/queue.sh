@@ -139,6 +139,8 @@ wait "$asker" || fail "the waiting asker failed: $(cat "$scratch/waiting")"
 
 exits 0 sandbox-queue clear --older-than 7d
 says "Removed 0"
+exits 0 sandbox-audit log --last 1
+says "queue clear --older-than 7d"
 exits 0 sandbox-queue clear --older-than 0s
 exits 0 sandbox-queue list --status all
 says_not "executed"
