@@ -19,6 +19,8 @@ ROWS = [
         "outside_make_symlink", "outside_make_fifo", "outside_make_socket", "outside_remove_file",
         "outside_remove_directory", "outside_move", "outside_truncate", "outside_execute", "read_ssh_key",
         "append_authorized_keys", "read_neighbour", "read_host_tmp", "abstract_socket", "tcp_loopback", "signal_host"]),
+    # The same lock in a sandbox with mounts of its own, where pid 1 is handed it by its companion.
+    ("landlock", ["readonly"], "user", ["write_root_directory", "workspace_read_only"]),
     # That the inner id is not 0 takes the capabilities away at exec already; what is seen here is the rest.
     ("capabilities", ["seccomp", "landlock"], "user", ["capability_bounding", "securebits_unlocked"]),
     ("readonly", ["landlock"], "user", ["write_root_directory", "workspace_read_only"]),

@@ -69,6 +69,8 @@ MUTATIONS = [
     Mutation("no Landlock", f"{NATIVE}/landlock_domain.cc",
              "if (plan.ladder.landlock_abi <= 0 || plan.weakened.landlock()) return true;", "return true;",
              ["read_ssh_key"], without=["namespaces"]),
+    Mutation("pid 1 leaves its companion's Landlock ruleset lying", f"{NATIVE}/pid1/pid1.cpp",
+             "restrict_self(doors.number[next]) < 0", "false", ["write_root_directory"], without=["readonly"]),
     Mutation("no rlimits", f"{NATIVE}/isolate.cc", "if (child.plan.weakened.rlimits()) return true;", "return true;",
              ["core_dump", "descriptors_unlimited"]),
     Mutation("securebits not locked", f"{NATIVE}/capabilities.cc", "raw::prctl(PR_SET_SECUREBITS, locked)", "0",
@@ -126,13 +128,9 @@ def parse_arguments():
 
 
 def copy_source(target):
-    for name in ("src", "tests", "cmake", "fuzz", "bench", "data", "CMakeLists.txt", "CMakePresets.json"):
-        path = os.path.join(SOURCE, name)
-        if os.path.isdir(path):
-            shutil.copytree(path, os.path.join(target, name), ignore=shutil.ignore_patterns("node_modules", "build"),
-                            dirs_exist_ok=True)
-        elif os.path.exists(path):
-            shutil.copy(path, target)
+    """All that a build may read."""
+    shutil.copytree(SOURCE, target, ignore=shutil.ignore_patterns("node_modules", "build", ".git"), symlinks=True,
+                    dirs_exist_ok=True)
 
 
 def build(target):
