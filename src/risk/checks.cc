@@ -58,6 +58,7 @@ Check check_named(std::string_view name) {
       {"object_copy", object_copy},
       {"of_process", of_process},
       {"owner", change_owner},
+      {"package_script", package_script},
       {"parallel", parallel},
       {"perl", perl},
       {"redis", redis},

@@ -43,6 +43,7 @@ void of_process(Judge& judge, Run& run);
 void alias(Judge& judge, Run& run);
 void locate_names(Judge& judge, Run& run);
 void npm_setting(Judge& judge, Run& run);
+void package_script(Judge& judge, Run& run);
 void go_package(Judge& judge, Run& run);
 void perl(Judge& judge, Run& run);
 void lines_that_run(Judge& judge, Run& run);

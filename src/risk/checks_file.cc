@@ -121,6 +121,10 @@ void find_files(Judge& judge, Run& run) {
     here.where = run.where;
     roots.push_back(here);
   }
+  for (const Arg& root : roots) {
+    const Place place = judge.locate(run, root.text);
+    if (run.out.secret_names && (place.holds_secrets || place.vital)) judge.raise(run, "secret.search", root.where);
+  }
   if (run.sorted.has("-delete")) {
     for (const Arg& root : roots) {
       const Place place = judge.locate(run, root.text);

@@ -170,7 +170,11 @@ const std::string* Judge::file_text(const std::string& path) const {
 
 void Judge::write_text(const std::string& path, std::string_view text, bool append) {
   constexpr std::size_t most = 1 << 20;
-  if (written_.size() >= 256) return;
+  if (written_.size() >= 256 && !written_.contains(path)) {
+    mark_file(path, Flow{.decoded = true});  // whoever runs it does not know what it holds
+    return;
+  }
+  picked_up_.erase(path);
   std::string& kept = written_[path];
   if (!append) kept.clear();
   if (kept.size() + text.size() <= most) kept += text;

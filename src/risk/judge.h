@@ -57,6 +57,8 @@ struct Run {
   bool local_only = false;      // every host named is this machine
   bool judged = false;          // a check has said all there is to say about the operands
   bool options_judged = false;  // … and about the options
+  bool own_code = false;        // code in a file that this script wrote may start programs as any script may
+  bool only_certain = false;    // a tool found the code by itself: which of its functions run, and with what, is open
 };
 
 class Judge {
@@ -96,7 +98,10 @@ class Judge {
   void rename_program(const Run& run, const Arg& from, const Arg& to);
   /// What a file is known to hold, because this script has written it.
   const std::string* file_text(const std::string& path) const;
+  bool has_written() const { return !written_.empty(); }
   void write_text(const std::string& path, std::string_view text, bool append);
+  /// True once for each time that a file is written, so that no tool judges the same text again.
+  bool picks_up(const std::string& path) { return picked_up_.insert(path).second; }
   void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
   void set_alias(std::string_view name, std::string_view line) { aliases_[std::string(name)] = line; }
   void mark_variable(std::string_view name, Flow flow);
@@ -131,6 +136,10 @@ class Judge {
   void shell_escapes(Run& run);
   void implied_files(Run& run);
   void scripts_of_package(Run& run);
+  void picked_up(Run& run);
+  void run_picked_up(Run& run, const std::string& path, std::string_view language);
+  void run_lines(Run& run, std::string_view text, const Arg& arg);
+  void run_compiled(Run& run);
   void stray_paths(Run& run);
   void stray_command(Run& run);
   void unnamed_options(Run& run, bool about_commands);
@@ -169,6 +178,8 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  std::set<std::string, std::less<>> picked_up_;              // of these, what some tool has already run
+  bool compiles_ = false;                                     // a compiler ran after something was written
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
   std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<Flow>* outs_ = nullptr;

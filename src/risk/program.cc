@@ -76,7 +76,12 @@ void Judge::by_path(Run& run, std::string_view path) {
   if (place.area == Area::workspace || place.area == Area::unknown) {
     // ./ls is not ls: its name promises nothing, so it is never less than an ordinary program of the workspace.
     at_least(run, Risk::normal);
-    if (const std::string* text = file_text(place.path)) run_written(run, name, *text, 0, run.words[0]);
+    if (const std::string* text = file_text(place.path)) {
+      run.own_code = true;
+      run_written(run, name, *text, 0, run.words[0]);
+      run.own_code = false;
+    }
+    run_compiled(run);
     if (find_program(name))
       judge_program(run, name);
     else

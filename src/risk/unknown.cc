@@ -1,7 +1,6 @@
 // What can be said of a program that no row describes, and of options that no row names: what they are called, what
 // they are handed, and whether they are there at all.
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -12,41 +11,6 @@ namespace cordon::risk {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Implied {
-  std::string_view program;
-  std::array<std::string_view, 4> files;
-};
-
-/// Files that a tool runs without being told their names.
-constexpr std::array implied{
-    Implied{"make", {"Makefile", "makefile", "GNUmakefile"}},
-    Implied{"cmake", {"CMakeLists.txt"}},
-    Implied{"npm", {"package.json"}},
-    Implied{"yarn", {"package.json"}},
-    Implied{"pnpm", {"package.json"}},
-    Implied{"bun", {"package.json"}},
-    Implied{"pip", {"setup.py", "pyproject.toml"}},
-    Implied{"pytest", {"conftest.py", "pytest.ini", "pyproject.toml"}},
-    Implied{"tox", {"tox.ini"}},
-    Implied{"nox", {"noxfile.py"}},
-    Implied{"cargo", {"build.rs", "Cargo.toml"}},
-    Implied{"gradle", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"gradlew", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"mvn", {"pom.xml"}},
-    Implied{"rake", {"Rakefile"}},
-    Implied{"bundle", {"Gemfile"}},
-    Implied{"just", {"justfile", "Justfile"}},
-    Implied{"task", {"Taskfile.yml", "Taskfile.yaml"}},
-    Implied{"docker", {"Dockerfile", "docker-compose.yml", "compose.yaml"}},
-    Implied{"podman", {"Dockerfile", "Containerfile"}},
-    Implied{"terraform", {"main.tf"}},
-    Implied{"ansible-playbook", {"ansible.cfg"}},
-    Implied{"vagrant", {"Vagrantfile"}},
-    Implied{"scons", {"SConstruct"}},
-    Implied{"ninja", {"build.ninja"}},
-    Implied{"direnv", {".envrc"}},
-};
 
 bool is_shell_like(std::string_view name) {
   const Node* program = find_program(name);
@@ -339,38 +303,6 @@ void Judge::shell_escapes(Run& run) {
     shell_text(run, synthetic(std::string(line), run.words[0]), {});
     run.in = given;
     return;
-  }
-}
-
-/// echo '{"scripts":{"x":"rm -rf y"}}' > package.json; npm run x
-void Judge::scripts_of_package(Run& run) {
-  const std::string_view program = run.sorted.program->name.view();
-  if (written_.empty() || (program != "npm" && program != "yarn" && program != "pnpm" && program != "bun")) return;
-  const std::string* package = file_text(locate(run, "package.json").path);
-  if (!package || too_deep(run)) return;
-  for (const Arg& word : run.words.subspan(1)) {
-    const std::size_t key = package->find(fmt::format("\"{}\"", word.text));
-    if (word.text.empty() || key == std::string::npos) continue;
-    const std::size_t colon = package->find_first_not_of(" :\n\t", key + word.text.size() + 2);
-    if (colon == std::string::npos || (*package)[colon] != '"') continue;
-    const std::size_t end = package->find('"', colon + 1);
-    shell_text(run, synthetic(package->substr(colon + 1, end - colon - 1), word), {});
-  }
-}
-
-/// curl … > Makefile && make: code from the network by way of a name that the tool knows by itself.
-void Judge::implied_files(Run& run) {
-  if (!run.sorted.program) return;
-  scripts_of_package(run);
-  if (files_.empty() && trees_.empty()) return;
-  const std::string_view program = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
-  for (const Implied& each : implied) {
-    if (each.program != program) continue;
-    for (std::string_view file : each.files) {
-      if (file.empty()) continue;
-      const std::string path = locate(run, file).path;
-      if (file_flow(path).network) raise(run, "net.download_run", run.where);
-    }
   }
 }
 

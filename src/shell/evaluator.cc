@@ -291,6 +291,8 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
       function.kind = Variable::Kind::function;
       function.bodies = {node.inner};
       state_.set(State::function_key(node.name), std::move(function));
+      // bash calls it by itself, whenever a command is not found.
+      if (node.name == "command_not_found_handle") run_later(std::string(node.name), flow, node.where);
       return Status::success;
     }
     case Node::Kind::coproc:
