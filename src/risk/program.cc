@@ -200,6 +200,26 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
   return true;
 }
 
+/// nomad job status, rc-service --list: the first word that is a verb asks, or the options do nothing else. Only where
+/// the tables say of the tool as a whole that it changes something, never of the subcommand that was given.
+bool Judge::only_asks(const Sorted& sorted) {
+  if (sorted.node != sorted.program && sorted.node->name.view() != "*") return false;
+  bool question = false;
+  for (const GivenOption& given : sorted.options) {
+    if (given.option && given.option->spec.level >= static_cast<int>(Risk::dangerous)) return false;
+    if (!given.option && !listed("question_option", given.name)) return false;
+    question |= !given.option;
+  }
+  std::vector<std::string_view> words(sorted.chain_texts.begin() + 1, sorted.chain_texts.end());
+  for (const Operand& operand : sorted.operands) words.push_back(operand.arg.known ? operand.arg.text : "");
+  constexpr std::size_t reach = 3;
+  for (std::size_t i = 0; i < std::min(words.size(), reach); ++i) {
+    if (words[i].empty() || listed("verb_changes", words[i]) || verb_risk(words[i]) == Risk::dangerous) return false;
+    if (listed("question", words[i])) return true;
+  }
+  return question;
+}
+
 /// The level of the call before anything raises it, and the rule that says it.
 Risk Judge::base_level(Run& run, const Rule*& rule) {
   const rows::Spec* base = &run.sorted.node->base;
@@ -213,6 +233,10 @@ Risk Judge::base_level(Run& run, const Rule*& rule) {
     if (when.spec.replaces && holds(run, when.condition.view())) consider(when.spec);
   }
   rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
+  if (rule && listed("question_lowers", rule->name.view()) && only_asks(run.sorted)) {
+    rule = nullptr;
+    return Risk::normal;
+  }
   return base->level < 0 ? Risk::normal : static_cast<Risk>(base->level);
 }
 
