@@ -416,7 +416,8 @@ class CodeJudge {
   void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {
     Arguments args = arguments_of(name_, tokens, i + 1);
     const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
-    if (run_.only_certain && !literal && listed("code_uncertain", what)) {
+    const bool certain = literal && std::all_of(args.literal.begin(), args.literal.end(), [](bool each) { return each; });
+    if (run_.only_certain && !certain && listed("code_uncertain", what)) {
       judge_.at_least(run_, Risk::normal);
       return;
     }

@@ -150,6 +150,7 @@ class Judge {
   void list_calls(std::span<const Arg> words, Span where);
   void unknown_program(Run& run, std::string_view name);
   void unknown_name(Run& run);
+  bool one_of_few(Run& run);
   void by_path(Run& run, std::string_view path);
   void known_program(Run& run, const Node& program);
   Risk base_level(Run& run, const Rule*& rule);

@@ -34,8 +34,33 @@ Risk verb_risk(std::string_view word) {
   return found;
 }
 
+/// "$pm" install, where branches before left pm as npm, yarn or pnpm: as grave as the gravest of them.
+bool Judge::one_of_few(Run& run) {
+  const Arg& name = run.words[0];
+  if (!name.word || name.word->pieces.size() != 1 || name.word->pieces[0].one_of.empty()) return false;
+  if (name.flow.any() || too_deep(run)) return false;
+  const Piece& piece = name.word->pieces[0];
+  at_least(run, Risk::normal);
+  for (const std::string& value : piece.one_of) {
+    std::vector<Arg>& words = lists_.emplace_back();
+    for (std::size_t at = 0; at < value.size();) {
+      const std::size_t end = piece.quoted ? value.size() : std::min(value.find(' ', at), value.size());
+      if (end > at) words.push_back(synthetic(value.substr(at, end - at), name));
+      if (end > at) words.back().known = true;
+      if (end > at) words.back().maybe_many = false;
+      at = end + 1;
+    }
+    words.insert(words.end(), run.words.begin() + 1, run.words.end());
+    Frame frame = run.frame;
+    frame.depth += 1;
+    run.out |= call(words, frame, run.in, run.where);
+  }
+  return true;
+}
+
 void Judge::unknown_name(Run& run) {
   const Arg& name = run.words[0];
+  if (one_of_few(run)) return;
   if (name.flow.network || run.in.flow.network) {
     raise(run, "net.run", name.where);
     return;
@@ -132,7 +157,8 @@ void Judge::verbs(Run& run, std::span<const Arg> words) {
   for (const Arg& arg : words) {
     if (arg.text.starts_with('-')) continue;
     if (++seen > 3) break;
-    if (arg.text.find('/') == std::string_view::npos && verb_risk(arg.text) == Risk::dangerous) {
+    const bool file = arg.text.find('/') != std::string_view::npos || listed("file_name", arg.text);
+    if (!file && verb_risk(arg.text) == Risk::dangerous) {
       raise(run, "program.destructive_verb", arg.where);
       return;
     }

@@ -85,6 +85,12 @@ Evaluator::Looked Evaluator::look_up(std::string_view name) const {
       return element(*variable, array_key(0), name);
     case Variable::Kind::associative:
       return element(*variable, "0", name);
+    case Variable::Kind::unknown: {
+      Looked looked = unknown();
+      // Another IFS would split the values in other places than blanks.
+      if (state_.find("IFS") == nullptr) looked.value.pieces.front().one_of = variable->one_of;
+      return looked;
+    }
     default:
       return unknown();
   }
