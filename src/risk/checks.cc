@@ -20,6 +20,7 @@ Check check_named(std::string_view name) {
       {"connect", connect},
       {"container", container},
       {"copy", copy},
+      {"counting", counting},
       {"dashes", after_dashes},
       {"database", database},
       {"device", device},

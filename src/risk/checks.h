@@ -81,6 +81,7 @@ void device(Judge& judge, Run& run);
 void container(Judge& judge, Run& run);
 void service(Judge& judge, Run& run);
 void signal(Judge& judge, Run& run);
+void counting(Judge& judge, Run& run);
 void database(Judge& judge, Run& run);
 void object_copy(Judge& judge, Run& run);
 void cloud_verb(Judge& judge, Run& run);

@@ -65,6 +65,7 @@ Arg Judge::arg_of(const Word& word) {
       auto found = variables_.find(piece.variable);
       if (found != variables_.end()) arg.flow |= found->second;
       arg.flow.token |= names_a_secret(piece.variable);
+      arg.flow.child |= piece.variable == "!";
     }
   }
   return arg;

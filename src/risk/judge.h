@@ -149,6 +149,7 @@ class Judge {
   std::string with_calls(std::string_view text) const;
   void list_calls(std::span<const Arg> words, Span where);
   void unknown_program(Run& run, std::string_view name);
+  void unprotects(Run& run, std::string_view name);
   void unknown_name(Run& run);
   bool one_of_few(Run& run);
   void by_path(Run& run, std::string_view path);

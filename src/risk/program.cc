@@ -315,13 +315,16 @@ void Judge::known_program(Run& run, const Node& program) {
                     .suspect = run.in.flow.suspect,
                     .endless = run.in.flow.endless,
                     .secret_names = run.in.flow.secret_names,
-                    .decoded = run.in.flow.decoded};
+                    .decoded = run.in.flow.decoded,
+                    .child = run.in.flow.child,
+                    .many = run.in.flow.many};
     for (const Arg& word : run.words)
       run.out |= Flow{.network = word.flow.network,
                       .secret = word.flow.secret,
                       .token = word.flow.token,
                       .suspect = word.flow.suspect,
-                      .secret_names = word.flow.secret_names};
+                      .secret_names = word.flow.secret_names,
+                      .child = word.flow.child};
   }
   if (sorted.marked(Mark::environment)) run.out.secret = true;
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;

@@ -44,7 +44,41 @@ bool begins_a_command(std::string_view& text) {
   return begins;
 }
 
+namespace {
+
+/// real-time-protection, --disable-firewall, off: the parts of a word, and what they say.
+struct Protection {
+  bool noun = false, off = false;
+
+  void word(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find_first_of("-_:=."), text.size());
+      noun |= listed("protection_noun", text.substr(0, end));
+      off |= listed("off_word", text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+};
+
+}  // namespace
+
+/// mdatp config real-time-protection --value disabled: a tool that no row names, told to protect no longer.
+void Judge::unprotects(Run& run, std::string_view name) {
+  Protection said;
+  said.noun = listed("protection", name);
+  for (const Arg& word : run.words.subspan(1)) said.word(word.text);
+  if (said.noun && said.off) raise(run, "protection.off", run.where);
+}
+
 void Judge::unknown_program(Run& run, std::string_view name) {
+  // ^rm of nushell, &rm of PowerShell, e:rm of elvish: marks of other shells before a program's name.
+  std::string_view bare = name.substr(std::min(name.find_first_not_of("^&%"), name.size()));
+  if (bare.starts_with("e:")) bare.remove_prefix(2);
+  if (bare != name && find_program(bare)) {
+    known_program(run, *find_program(bare));
+    return;
+  }
+  unprotects(run, name);
   effect(Effect::Kind::runs, name);
   if (run.words.size() == 2 && (run.words[1].text == "--version" || run.words[1].text == "--help") &&
       run.words[0].text.find('/') == std::string_view::npos)
@@ -80,6 +114,7 @@ void Judge::unknown_program(Run& run, std::string_view name) {
       text.remove_prefix(equals + 1);
     if (text.starts_with('-') || text.empty()) continue;
     if (text.find('/') == std::string_view::npos && text[0] != '.' && text[0] != '~') continue;
+    if (text.starts_with("file://")) text.remove_prefix(7);
     if (text.find("://") != std::string_view::npos) continue;
     const Place place = locate(run, text);
     if (place.credential) {

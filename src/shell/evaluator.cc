@@ -516,6 +516,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
   }
   Flow inner = flow;
   inner.conditional = true;
+  const std::size_t first = script_.commands.size();
   if (words.size() > max_unrolled) odd(Oddity::Kind::limit, "a loop over more words than are followed", node.where);
   std::size_t shown = select ? 1 : std::min(words.size(), max_unrolled);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -531,6 +532,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
     if (repeated_ > max_repeated) break;
   }
   if (shown > 1) --repeating_;
+  note_many(first, node.where, flow);
   forget(assigned);
   if (is_name(node.name)) state_.make_unknown(node.name);
   if (select) state_.make_unknown("REPLY");
@@ -557,33 +559,6 @@ Status Evaluator::loop_node(const Node& node, const Flow& flow) {
   return Status::unknown;
 }
 
-// An endless loop that keeps starting background jobs is a bomb without a function; one that does nothing but append to
-// a file fills the disk.
-void Evaluator::note_endless(std::size_t first, Span where, const Flow& flow) {
-  bool appends = false, only_writes = true;
-  for (std::size_t i = first; i < script_.commands.size(); ++i) {
-    const Command& command = script_.commands[i];
-    for (const Redirect& redirect : command.redirects) {
-      appends = appends || (redirect.kind == Redirect::Kind::append && !redirect.target.text().starts_with("/dev/"));
-    }
-    if (command.words.empty()) continue;
-    const std::string name = command.words[0].text();
-    const bool makes = name == "mkdir" || name == "mktemp" || name == "cp";
-    appends = appends || makes;
-    if (makes || name == "cd") continue;
-    only_writes = only_writes && (name == "cat" || name == "echo" || name == "printf" || name == "true" ||
-                                  name == ":" || name == "head" || name == "dd" || name == "seq" || name == "date");
-  }
-  if (appends && only_writes) odd(Oddity::Kind::filling, "an endless loop that only writes", where);
-  if (flow.background) return;
-  for (std::size_t i = first; i < script_.commands.size(); ++i) {
-    if (!script_.commands[i].background || script_.commands[i].kind == Command::Kind::compound) continue;
-    if (script_.commands[i].in_substitution != flow.substitution) continue;
-    odd(Oddity::Kind::fork_bomb, "an endless loop that starts background commands", where);
-    return;
-  }
-}
-
 Status Evaluator::arithmetic_for(const Node& node, const Flow& flow) {
   Assigned assigned;
   collect(node.body, assigned);
@@ -602,6 +577,7 @@ Status Evaluator::arithmetic_for(const Node& node, const Flow& flow) {
   if (node.body != nullptr) list(*node.body, inner);
   arithmetic(node.arithmetic[2], flow);
   if (endless) note_endless(first, node.where, flow);
+  note_many(first, node.where, flow);
   forget(assigned);
   return Status::unknown;
 }

@@ -136,6 +136,8 @@ class Evaluator {
   void finish_courses(const std::vector<State::Changes>& courses, const std::vector<Surroundings>& ends);
   void conditional_output(Output& output);
   void note_endless(std::size_t first, Span where, const Flow& flow);
+  void note_many(std::size_t first, Span where, const Flow& flow);
+  bool starts_jobs(std::size_t first, const Flow& flow) const;
   void run_traps();
   template <class F>
   void in_subshell(F body);
