@@ -150,7 +150,11 @@ void database(Judge& judge, Run& run) {
     judge.sql(run, judge.marked_text(run.in.file), run.in.file.where);
   } else if (run.in.from == Stdin::From::pipe || run.in.from == Stdin::From::file) {
     judge.at_least(run, Risk::normal);
-    if (run.in.flow.network)
+    const bool file = run.in.from == Stdin::From::file;
+    const std::string* text = file ? judge.file_text(judge.locate(run, run.in.file.text).path) : nullptr;
+    if (text)
+      judge.sql(run, *text, run.where);
+    else if (run.in.flow.network)
       judge.raise(run, "net.run", run.where);
     else if (!file_database)
       judge.raise(run, "db.script", run.where);

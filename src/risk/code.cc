@@ -350,6 +350,10 @@ class CodeJudge {
     // $`…` of zx and Bun.
     if (name_ == "javascript" && i > 0 && (is(tokens, i - 1, "$") || tokens[i - 1].text.ends_with(".$")))
       run_shell(tokens[i].text, !tokens[i].unknown);
+    // set output '|sh' of gnuplot
+    if (name_ == "generic" && tokens[i].text.size() > 1 && tokens[i].text[0] == '|' && i > 0 &&
+        is(tokens, i - 1, "output"))
+      run_shell(tokens[i].text.substr(1), true), judge_.raise(run_, "exec.inline", arg_.where);
     if (name_ == "awk" && i > 0 && tokens[i - 1].text == "@include") include(tokens[i].text);
     if (name_ == "java" && is(tokens, i + 1, ".") && is(tokens, i + 2, "!")) run_shell(tokens[i].text, true);
     if (name_ == "javascript" && i >= 1 && tokens[i].text.starts_with("http") &&

@@ -83,8 +83,10 @@ class Files {
     if (path.empty() || path.find("://") != std::string::npos) return;
     if (!hidden && text.empty()) return;
     const std::string place = judge_.locate(run_, path).path;
-    if (hidden) judge_.mark_file(place, Flow{.decoded = true});
-    if (!text.empty()) judge_.write_text(place, text, append);
+    if (hidden)
+      judge_.mark_file(place, Flow{.decoded = true});
+    else
+      judge_.write_text(place, text, append);
   }
 
   /// import x · require("./x"): a file that this script wrote.

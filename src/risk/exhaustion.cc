@@ -18,8 +18,10 @@ constexpr double too_many_rounds = 1e8;
 constexpr double many_rounds = 1000;
 
 std::optional<double> number(const Tokens& tokens, std::size_t at) {
-  if (at >= tokens.size() || tokens[at].kind != Token::Kind::mark) return std::nullopt;
+  if (at >= tokens.size() || tokens[at].kind == Token::Kind::string) return std::nullopt;
   std::string digits = tokens[at].text;
+  // "a"x1e9: perl needs no blank after its operator.
+  if (digits.size() > 1 && digits[0] == 'x' && at > 0 && tokens[at - 1].kind == Token::Kind::string) digits.erase(0, 1);
   if (digits.empty() || digits[0] < '0' || digits[0] > '9') return std::nullopt;
   std::erase(digits, '_');
   double value = 0;
@@ -80,6 +82,7 @@ bool is_amount(const Tokens& tokens, std::size_t begin, std::size_t end) {
       (repeatable(before - 2) || is_token(tokens, before - 2, ")")))
     return true;
   if (is_token(tokens, end, "*") && repeatable(end + 1)) return true;
+  if (tokens[begin].text.starts_with('x') && begin > 0 && repeatable(begin - 1)) return true;
   if (before < begin && before > 0 && tokens[before - 1].kind == Token::Kind::name)
     return takes_memory(tokens[before - 1].text);
   // str_repeat("x", N), np.zeros((a, N)), malloc(n * N)

@@ -86,7 +86,8 @@ class Judge {
   void shell_text(Run& run, const Arg& text, std::span<const Arg> positional, std::optional<Frame> frame = {});
   void shell_line(Run& run, std::span<const Arg> words, std::optional<Frame> frame = {});
   void run_code(Run& run, std::uint8_t language, const Arg& text);
-  void run_script_file(Run& run, const Arg& file);
+  /// `language` 0: the one that the program's own operand is in.
+  void run_script_file(Run& run, const Arg& file, std::uint8_t language);
   void run_stdin(Run& run, std::uint8_t language);
   void environment(Run& run, std::string_view name, const Arg& value);
   void git_setting(Run& run, std::string_view key, std::string_view value, const Arg& arg);
@@ -144,7 +145,7 @@ class Judge {
   void stray_command(Run& run);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
-  static bool is_unnamed(const Sorted& sorted, std::string_view name, bool glued);
+  static bool is_glued(const Sorted& sorted, std::string_view name, bool glued);
   void option_that_runs(Run& run, std::string_view name, const Arg& value);
   std::string with_calls(std::string_view text) const;
   void list_calls(std::span<const Arg> words, Span where);

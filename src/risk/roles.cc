@@ -323,7 +323,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       run_code(run, language, arg);
       break;
     case Role::script:
-      run_script_file(run, arg);
+      run_script_file(run, arg, language);
       break;
     case Role::pair_read:
       reads(run, arg, false);

@@ -201,13 +201,18 @@ void Judge::may_carry(Run& run) {
 void Judge::unnamed_options(Run& run, bool about_commands) {
   const Sorted& sorted = run.sorted;
   const Arg* end = !sorted.carried.empty() ? sorted.carried.data() : sorted.line.data();
+  std::set<std::string_view> unnamed;
+  for (const GivenOption& given : sorted.options) {
+    if (!given.option) unnamed.insert(given.name);
+  }
   for (std::size_t i = 1; i < run.words.size() && &run.words[i] != end; ++i) {
     const std::string_view word = run.words[i].text;
     if (word == "--") return;
     if (word.size() < 3 || word[0] != '-') continue;
     const std::size_t equals = word.find('=');
     const std::string_view name = word.substr(0, equals);
-    if (sorted.program && !is_unnamed(sorted, name, equals != std::string_view::npos)) continue;
+    const bool glued = equals != std::string_view::npos;
+    if (sorted.program && !unnamed.contains(name) && !is_glued(sorted, name, glued)) continue;
     Arg value;
     if (equals != std::string_view::npos)
       value = synthetic(std::string(word.substr(equals + 1)), run.words[i]);
@@ -218,10 +223,7 @@ void Judge::unnamed_options(Run& run, bool about_commands) {
   }
 }
 
-bool Judge::is_unnamed(const Sorted& sorted, std::string_view name, bool glued) {
-  for (const GivenOption& given : sorted.options) {
-    if (!given.option && given.name == name) return true;
-  }
+bool Judge::is_glued(const Sorted& sorted, std::string_view name, bool glued) {
   // -pdflatex=x where the row expects letters.
   const bool word = glued || name.find('-', 1) != std::string_view::npos;
   if (!word || name.starts_with("--")) return false;
@@ -302,6 +304,11 @@ void Judge::stray_paths(Run& run) {
     const std::optional<Place> place = path_of(given.value);
     if (place && place->credential && !place->persistent && !listed("option_credential", bare))
       reads(run, given.value, false);
+    // -Dmaven.ext.class.path=/tmp/e.jar, -p:CustomTargets=/tmp/x.targets
+    const std::string_view named = given.value.text.substr(given.value.text.rfind('=') + 1);
+    if (named.size() == given.value.text.size() || !named.starts_with('/') || !listed("code_file", named)) continue;
+    const Area area = locate(run, named).area;
+    if (area == Area::temporary || area == Area::outside) raise(run, "exec.outside_code", given.value.where);
   }
 }
 
