@@ -78,9 +78,10 @@ bool is_amount(const Tokens& tokens, std::size_t begin, std::size_t end) {
     return at < tokens.size() && (tokens[at].kind == Token::Kind::string || is_token(tokens, at, "]") ||
                                   is_token(tokens, at, "["));
   };
-  if (before > 1 && (is_token(tokens, before - 1, "*") || is_token(tokens, before - 1, "x")) &&
-      (repeatable(before - 2) || is_token(tokens, before - 2, ")")))
-    return true;
+  const bool times = before > 1 && is_token(tokens, before - 1, "*");
+  const bool repeated = before > 1 && is_token(tokens, before - 1, "x");
+  if ((times || repeated) && repeatable(before - 2)) return true;
+  if (repeated && is_token(tokens, before - 2, ")")) return true;
   if (is_token(tokens, end, "*") && repeatable(end + 1)) return true;
   if (tokens[begin].text.starts_with('x') && begin > 0 && repeatable(begin - 1)) return true;
   if (before < begin && before > 0 && tokens[before - 1].kind == Token::Kind::name)
