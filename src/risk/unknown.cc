@@ -91,7 +91,7 @@ void Judge::unknown_program(Run& run, std::string_view name) {
                   .decoded = run.in.flow.decoded};
   verbs(run, run.words.subspan(1));
   // somevault secrets get x, sometool show-password
-  bool asks = false, secret = false;
+  bool asks = false, secret = listed("password_store", name);
   std::size_t seen = 0;
   for (const Arg& arg : run.words.subspan(1)) {
     if (arg.text.starts_with('-') || arg.text.find('/') != std::string_view::npos) continue;
