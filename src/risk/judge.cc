@@ -255,6 +255,7 @@ Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
     for (const Redirect& redirect : script.commands[i].redirects) feeds(redirect.target, i);
   }
   std::vector<Flow>* outer = std::exchange(outs_, &state.outs);
+  const Script* outer_script = std::exchange(script_, &script);
   for (std::uint32_t i = 0; i < script.commands.size(); ++i) {
     if (!late[i]) command(state, i, frame, in);
   }
@@ -262,6 +263,7 @@ Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
     if (late[i]) command(state, i, frame, in);
   }
   outs_ = outer;
+  script_ = outer_script;
   Flow all;
   for (const Flow& out : state.outs) all |= out;
   return all;

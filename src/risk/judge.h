@@ -153,6 +153,7 @@ class Judge {
   void unprotects(Run& run, std::string_view name);
   void unknown_name(Run& run);
   bool one_of_few(Run& run);
+  std::string_view looked_up(const Arg& name) const;
   void by_path(Run& run, std::string_view path);
   void known_program(Run& run, const Node& program);
   Risk base_level(Run& run, const Rule*& rule);
@@ -187,6 +188,7 @@ class Judge {
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
   std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<Flow>* outs_ = nullptr;
+  const Script* script_ = nullptr;  // the one that is walked over now, as outs_
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
   mutable std::unordered_map<std::string, Place> places_;

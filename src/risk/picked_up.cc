@@ -153,6 +153,32 @@ void Judge::run_recipes(Run& run, const std::string& text, const Arg& arg) {
   }
 }
 
+namespace {
+
+/// The command without what belongs to the line around it: a comma, a bracket, a quote that was opened before it.
+std::string_view without_end(std::string_view line) {
+  std::string_view command = line.substr(0, line.find_last_not_of(" \t\r,)]") + 1);
+  for (char quote : {'"', '\''}) {
+    if (command.ends_with(quote) && std::count(command.begin(), command.end(), quote) % 2 == 1)
+      command.remove_suffix(1);
+  }
+  return command;
+}
+
+/// Of a CMakeLists.txt only what runs while it is read; custom commands belong to their targets.
+std::string processes_of(std::string_view text) {
+  std::string all;
+  for (std::size_t at = 0; (at = text.find("execute_process", at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find(")\n", at), text.size());
+    all += text.substr(at, end - at);
+    all += '\n';
+    at = end;
+  }
+  return all;
+}
+
+}  // namespace
+
 /// Settings whose lines may be commands: "command = rm -rf x", "- run: rm -rf x", "COMMAND rm -rf x".
 void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
   while (!text.empty() && !too_deep(run)) {
@@ -162,7 +188,7 @@ void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
     // What follows each mark that may stand before a command, from the outermost on.
     for (std::size_t tries = 0; tries < 6 && !line.empty(); ++tries) {
       line.remove_prefix(std::min(line.find_first_not_of(" \t-\"'[>|@"), line.size()));
-      std::string_view command = line.substr(0, line.find_last_not_of(" \t\r\"',)]") + 1);
+      std::string_view command = without_end(line);
       if (begins_a_command(command)) {
         shell_text(run, synthetic(std::string(command), arg), {});
         break;
@@ -180,7 +206,8 @@ void Judge::run_picked_up(Run& run, const std::string& path, std::string_view la
   if (too_deep(run) || !picks_up(path)) return;
   const std::string text = written_.find(path)->second;
   if (language == "lines") {
-    run_lines(run, text, run.words[0]);
+    const bool cmake = path.ends_with(".cmake") || path.ends_with("CMakeLists.txt");
+    run_lines(run, cmake ? processes_of(text) : text, run.words[0]);
     return;
   }
   const bool own = std::exchange(run.own_code, true);

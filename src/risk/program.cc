@@ -58,9 +58,31 @@ bool Judge::one_of_few(Run& run) {
   return true;
 }
 
+/// node=$(command -v node); "$node" app.js: where the program was found, not which it is, is open.
+std::string_view Judge::looked_up(const Arg& name) const {
+  if (!name.word || !script_ || name.word->pieces.size() != 1 || name.word->pieces[0].from.size() != 1) return {};
+  const std::uint32_t index = name.word->pieces[0].from[0];
+  if (index >= script_->commands.size()) return {};
+  const std::vector<Word>& words = script_->commands[index].words;
+  if (words.size() < 2 || words.size() > 3 || !std::all_of(words.begin(), words.end(), [](const Word& word) {
+        return word.pieces.size() == 1 && word.known();
+      }))
+    return {};
+  const std::string_view program = words[0].pieces[0].text, found = words.back().pieces[0].text;
+  const bool asks = (program == "which" && words.size() == 2) ||
+                    (program == "command" && words.size() == 3 && words[1].pieces[0].text == "-v") ||
+                    (program == "type" && words.size() == 3 && words[1].pieces[0].text == "-P");
+  return asks && find_program(found) ? found : std::string_view{};
+}
+
 void Judge::unknown_name(Run& run) {
   const Arg& name = run.words[0];
   if (one_of_few(run)) return;
+  if (const std::string_view found = looked_up(name); !found.empty()) {
+    at_least(run, Risk::normal);
+    judge_program(run, found);
+    return;
+  }
   if (name.flow.network || run.in.flow.network) {
     raise(run, "net.run", name.where);
     return;

@@ -499,13 +499,16 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
     Status status = Status::success;
     Flow round = flow;
     std::uint64_t leaves = leaves_;
+    const std::size_t mark = state_.mark();
+    const Surroundings before = state_.around;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (i == 1) ++repeating_;
       store(node.name, std::nullopt, value_of(words[i]), false);
       if (node.body != nullptr) status = list(*node.body, round);
       if (leaves_ == leaves) continue;
-      // It may have been left, or gone on early: from here on nothing the body assigns is certain.
-      forget(assigned);
+      // It may have been left, or gone on early: from here on nothing that the rounds changed is certain.
+      for (const std::string& name : state_.changed_since(mark)) state_.make_unknown(name);
+      merge(before);
       round.conditional = true;
       if (flow.output != nullptr) flow.output->lose();
       status = Status::unknown;
@@ -594,7 +597,7 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
   ends.push_back(before);
   State::Changes falling;
   Surroundings falling_around;
-  bool falls = false;
+  bool falls = false, takes_rest = false;
   for (const CaseClause& clause : node.clauses) {
     for (const Word& pattern : clause.patterns) {
       Flow testing = inner;
@@ -618,6 +621,14 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
     }
     courses.push_back(std::move(changes));
     ends.push_back(std::move(end));
+    takes_rest = takes_rest || std::any_of(clause.patterns.begin(), clause.patterns.end(), [](const Word& pattern) {
+                   return pattern.parts.size() == 1 && pattern.parts[0].kind == Part::Kind::literal &&
+                          pattern.parts[0].text == "*";
+                 });
+  }
+  if (takes_rest) {
+    courses.erase(courses.begin());
+    ends.erase(ends.begin());
   }
   finish_courses(courses, ends);
   return Status::unknown;
