@@ -55,8 +55,8 @@ Arguments arguments_of(std::string_view language, const std::vector<Token>& toke
     if (token.kind == Token::Kind::string) {
       args.strings.push_back(token.text);
       args.literal.push_back(!token.unknown);
-    } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" &&
-               token.text != "f" && token.text != "b" && token.text != "r") {
+    } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" && token.text != "f" &&
+               token.text != "b" && token.text != "r") {
       if (!is_token(tokens, i + 1, "=") && !is_token(tokens, i + 1, ":")) {
         if (args.strings.empty() || in_list) {
           args.strings.emplace_back();

@@ -28,8 +28,8 @@ struct Flow {
   bool many = false;          // a hundred thousand lines and more
 
   bool any() const {
-    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names || decoded ||
-           child || many;
+    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names ||
+           decoded || child || many;
   }
 
   Flow& operator|=(const Flow& other) {

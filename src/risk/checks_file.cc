@@ -126,7 +126,8 @@ void find_files(Judge& judge, Run& run) {
     const bool stores = place.holds_secrets || place.vital;
     const bool named = !pattern.empty() && judge.locate(run, judge.keep(std::string(pattern))).suspect;
     run.out.secret_names |= stores && (named || (pattern.empty() && place.holds_secrets));
-    if (!pattern.empty() && run.out.secret_names && (place.holds_secrets || place.vital)) judge.raise(run, "secret.search", root.where);
+    if (!pattern.empty() && run.out.secret_names && (place.holds_secrets || place.vital))
+      judge.raise(run, "secret.search", root.where);
   }
   if (run.sorted.has("-delete")) {
     for (const Arg& root : roots) {

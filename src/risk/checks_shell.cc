@@ -141,7 +141,8 @@ void arguments_from_input(Judge& judge, Run& run) {
   run.judged = true;
   run.options_judged = true;
   const GivenOption* at_once = run.sorted.find("-P");
-  const bool unlimited = at_once && at_once->has_value && (at_once->value.text == "0" || at_once->value.text.size() > 3);
+  const bool unlimited =
+      at_once && at_once->has_value && (at_once->value.text == "0" || at_once->value.text.size() > 3);
   if (run.in.flow.endless || (run.in.flow.many && unlimited)) judge.raise(run, "process.endless", run.where);
   Flow flow = run.in.flow;
   for (const GivenOption& given : run.sorted.options) {

@@ -97,9 +97,7 @@ class CodeJudge {
  private:
   using Tokens = std::vector<Token>;
 
-  static bool is(const Tokens& tokens, std::size_t at, std::string_view mark) {
-    return is_token(tokens, at, mark);
-  }
+  static bool is(const Tokens& tokens, std::size_t at, std::string_view mark) { return is_token(tokens, at, mark); }
 
   /// import os as o · from os import system · cp = require('child_process') · const {exec} = require(…)
   void aliases(const Tokens& tokens) {
@@ -352,8 +350,10 @@ class CodeJudge {
       run_shell(tokens[i].text, !tokens[i].unknown);
     // set output '|sh' of gnuplot
     if (name_ == "generic" && tokens[i].text.size() > 1 && tokens[i].text[0] == '|' && i > 0 &&
-        is(tokens, i - 1, "output"))
-      run_shell(tokens[i].text.substr(1), true), judge_.raise(run_, "exec.inline", arg_.where);
+        is(tokens, i - 1, "output")) {
+      judge_.raise(run_, "exec.inline", arg_.where);
+      run_shell(tokens[i].text.substr(1), true);
+    }
     if (name_ == "awk" && i > 0 && tokens[i - 1].text == "@include") include(tokens[i].text);
     if (name_ == "java" && is(tokens, i + 1, ".") && is(tokens, i + 2, "!")) run_shell(tokens[i].text, true);
     if (name_ == "javascript" && i >= 1 && tokens[i].text.starts_with("http") &&
@@ -420,7 +420,8 @@ class CodeJudge {
   void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {
     Arguments args = arguments_of(name_, tokens, i + 1);
     const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
-    const bool certain = literal && std::all_of(args.literal.begin(), args.literal.end(), [](bool each) { return each; });
+    const bool certain =
+        literal && std::all_of(args.literal.begin(), args.literal.end(), [](bool each) { return each; });
     if (run_.only_certain && !certain && listed("code_uncertain", what)) {
       judge_.at_least(run_, Risk::normal);
       return;

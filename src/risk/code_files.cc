@@ -96,7 +96,8 @@ class Files {
     if (next >= tokens_.size()) return;
     std::string module = tokens_[next].text;
     if (language_ == "python") std::replace(module.begin(), module.end(), '.', '/');
-    for (std::string_view ending : {"", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".php", ".lua", "/__init__.py", "/index.js"}) {
+    for (std::string_view ending :
+         {"", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".php", ".lua", "/__init__.py", "/index.js"}) {
       const std::string path = absolute(module + std::string(ending), *run_.frame.directory);
       const std::string* text = judge_.file_text(path);
       if (!text || !judge_.picks_up(path)) continue;

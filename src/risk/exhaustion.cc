@@ -62,11 +62,11 @@ double product(const Tokens& tokens, std::size_t& at) {
 bool takes_memory(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('.') + 1);
   constexpr std::string_view calls[] = {
-      "bytearray", "bytes",     "alloc",   "allocUnsafe", "allocUnsafeSlow", "ArrayBuffer",       "SharedArrayBuffer",
-      "malloc",    "calloc",    "zeros",   "ones",        "Uint8Array",      "Float64Array",      "BigUint64Array",
-      "Array",     "str_repeat", "repeat", "array_fill",  "urandom",         "padStart",          "padEnd",
-      "ljust",     "rjust",     "rep",     "make",        "with_capacity",   "random_bytes",      "randomBytes",
-      "mmap",      "full",      "empty",   "SplFixedArray"};
+      "bytearray", "bytes",      "alloc",  "allocUnsafe",  "allocUnsafeSlow", "ArrayBuffer",  "SharedArrayBuffer",
+      "malloc",    "calloc",     "zeros",  "ones",         "Uint8Array",      "Float64Array", "BigUint64Array",
+      "Array",     "str_repeat", "repeat", "array_fill",   "urandom",         "padStart",     "padEnd",
+      "ljust",     "rjust",      "rep",    "make",         "with_capacity",   "random_bytes", "randomBytes",
+      "mmap",      "full",       "empty",  "SplFixedArray"};
   return std::find(std::begin(calls), std::end(calls), last) != std::end(calls);
 }
 
@@ -75,8 +75,8 @@ bool is_amount(const Tokens& tokens, std::size_t begin, std::size_t end) {
   std::size_t before = begin;
   while (before > 0 && is_token(tokens, before - 1, "(")) --before;
   auto repeatable = [&](std::size_t at) {
-    return at < tokens.size() && (tokens[at].kind == Token::Kind::string || is_token(tokens, at, "]") ||
-                                  is_token(tokens, at, "["));
+    return at < tokens.size() &&
+           (tokens[at].kind == Token::Kind::string || is_token(tokens, at, "]") || is_token(tokens, at, "["));
   };
   const bool times = before > 1 && is_token(tokens, before - 1, "*");
   const bool repeated = before > 1 && is_token(tokens, before - 1, "x");

@@ -183,12 +183,12 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
-  std::set<std::string, std::less<>> picked_up_;              // of these, what some tool has already run
-  bool compiles_ = false;                                     // a compiler ran after something was written
+  std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
+  bool compiles_ = false;                                    // a compiler ran after something was written
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
   std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<Flow>* outs_ = nullptr;
-  const Script* script_ = nullptr;  // the one that is walked over now, as outs_
+  const Script* script_ = nullptr;                           // the one that is walked over now, as outs_
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
   mutable std::unordered_map<std::string, Place> places_;

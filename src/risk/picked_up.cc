@@ -18,40 +18,45 @@ struct PickedUp {
 };
 
 constexpr std::array picked_up_by{
-    PickedUp{"pytest py.test tox nox coverage nosetests nose2 python:pytest python:unittest python:nose2 python:tox hatch "
-             "python:coverage behave python:behave ptw pytest-watch",
-             "conftest.py test_*.py *_test.py tests.py test.py noxfile.py setup.py environment.py", "python"},
+    PickedUp{
+        "pytest py.test tox nox coverage nosetests nose2 python:pytest python:unittest python:nose2 python:tox hatch "
+        "python:coverage behave python:behave ptw pytest-watch",
+        "conftest.py test_*.py *_test.py tests.py test.py noxfile.py setup.py environment.py", "python"},
     PickedUp{"pip pip3 python:pip python:build uv poetry pipx easy_install", "setup.py conftest.py", "python"},
     PickedUp{"django-admin manage.py flask fab invoke inv scons doit luigi celery gunicorn uvicorn alembic",
              "manage.py settings.py fabfile.py tasks.py SConstruct dodo.py gunicorn.conf.py env.py wsgi.py app.py",
              "python"},
     PickedUp{"go", "*.go", "go"},
     PickedUp{"cargo rust-script", "*.rs", "rust"},
-    PickedUp{"npm yarn pnpm bun jest vitest mocha ava tap jasmine karma cypress playwright webpack rollup vite esbuild "
-             "gulp grunt eslint prettier babel next nuxt astro tsx ts-node c8 nyc lint-staged commitlint semantic-release",
-             "*.test.* *.spec.* test.js *.config.js *.config.cjs *.config.mjs *.config.ts jest.setup.* setupTests.* "
-             "Gruntfile.js gulpfile.js .eslintrc.js .eslintrc.cjs .mocharc.js .mocharc.cjs .prettierrc.js "
-             ".babelrc.js .pnpmfile.cjs",
-             "javascript"},
-    PickedUp{"rspec rake bundle rails rubocop vagrant pod fastlane guard cucumber minitest jekyll",
-             "Rakefile Gemfile *.gemspec *.rake *_spec.rb *_test.rb test_*.rb spec_helper.rb Vagrantfile Podfile Fastfile "
-             "Guardfile .rspec.rb _plugins/*.rb .pryrc .irbrc",
-             "ruby"},
+    PickedUp{
+        "npm yarn pnpm bun jest vitest mocha ava tap jasmine karma cypress playwright webpack rollup vite esbuild "
+        "gulp grunt eslint prettier babel next nuxt astro tsx ts-node c8 nyc lint-staged commitlint semantic-release",
+        "*.test.* *.spec.* test.js *.config.js *.config.cjs *.config.mjs *.config.ts jest.setup.* setupTests.* "
+        "Gruntfile.js gulpfile.js .eslintrc.js .eslintrc.cjs .mocharc.js .mocharc.cjs .prettierrc.js "
+        ".babelrc.js .pnpmfile.cjs",
+        "javascript"},
+    PickedUp{
+        "rspec rake bundle rails rubocop vagrant pod fastlane guard cucumber minitest jekyll",
+        "Rakefile Gemfile *.gemspec *.rake *_spec.rb *_test.rb test_*.rb spec_helper.rb Vagrantfile Podfile Fastfile "
+        "Guardfile .rspec.rb _plugins/*.rb .pryrc .irbrc",
+        "ruby"},
     PickedUp{"phpunit pest codeception artisan composer", "*Test.php bootstrap.php *.phpunit.php artisan", "php"},
     PickedUp{"prove", "*.t", "perl"},
     PickedUp{"bats bats-core shellspec shunit2", "*.bats *_test.sh *_spec.sh", "shell"},
-    PickedUp{"java gradle gradlew mvn mvnw sbt kotlin scala groovy ant jbang", "*.java *.kt *.scala *.groovy *.gradle *.kts",
-             "java"},
+    PickedUp{"java gradle gradlew mvn mvnw sbt kotlin scala groovy ant jbang",
+             "*.java *.kt *.scala *.groovy *.gradle *.kts", "java"},
     PickedUp{"dotnet csc mcs mono zig nim swift dart flutter crystal v stack cabal runghc ghc lein rebar3 dune",
              "*.cs *.zig *.nim *.swift *.dart *.cr *.v *.hs *.clj *.erl *.ml", "generic"},
     PickedUp{"mix elixir iex", "*.exs *.ex", "elixir"},
-    PickedUp{"cmake ctest cpack ninja samu meson just task tox pre-commit lefthook husky overcommit act mise composer deno foreman "
-             "honcho overmind ansible-playbook ansible docker-compose earthly mvn tmuxinator mage bazel buck cargo-make "
-             "npm-run-all wireit nx turbo lerna taskfile",
-             "CMakeLists.txt *.cmake build.ninja meson.build Taskfile.* tox.ini .pre-commit-config.yaml lefthook.yml "
-             "lefthook.yaml mise.toml .mise.toml composer.json deno.json deno.jsonc Procfile *.yml *.yaml pom.xml Earthfile "
-             "Makefile.toml project.json turbo.json",
-             "lines"},
+    PickedUp{
+        "cmake ctest cpack ninja samu meson just task tox pre-commit lefthook husky overcommit act mise composer deno "
+        "foreman "
+        "honcho overmind ansible-playbook ansible docker-compose earthly mvn tmuxinator mage bazel buck cargo-make "
+        "npm-run-all wireit nx turbo lerna taskfile",
+        "CMakeLists.txt *.cmake build.ninja meson.build Taskfile.* tox.ini .pre-commit-config.yaml lefthook.yml "
+        "lefthook.yaml mise.toml .mise.toml composer.json deno.json deno.jsonc Procfile *.yml *.yaml pom.xml Earthfile "
+        "Makefile.toml project.json turbo.json",
+        "lines"},
 };
 
 /// Compilers, what they compile, and the language to judge it by once something compiled runs.
@@ -63,7 +68,8 @@ constexpr std::array compiled_from{
 };
 
 constexpr std::string_view compilers =
-    " gcc g++ cc c++ clang clang++ tcc icc make gmake cmake ninja meson rustc go zig nim swiftc swift ghc dmd ldc2 gdc crystal "
+    " gcc g++ cc c++ clang clang++ tcc icc make gmake cmake ninja meson rustc go zig nim swiftc swift ghc dmd ldc2 gdc "
+    "crystal "
     "v gfortran fpc ocamlc ocamlopt ocamlfind csc mcs gnatmake musl-gcc zigcc bear scan-build as ld cargo ";
 
 bool has_word(std::string_view words, std::string_view word) {

@@ -41,8 +41,8 @@ bool Evaluator::starts_jobs(std::size_t first, const Flow& flow) const {
   for (std::size_t i = first; i < script_.commands.size(); ++i) {
     const Command& command = script_.commands[i];
     if (!command.words.empty() && command.words[0].text() == "wait") return false;
-    starts |= command.background && command.kind != Command::Kind::compound &&
-              command.in_substitution == flow.substitution;
+    starts |=
+        command.background && command.kind != Command::Kind::compound && command.in_substitution == flow.substitution;
   }
   return starts;
 }

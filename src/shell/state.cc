@@ -155,6 +155,11 @@ void State::join(const std::vector<Changes>& courses) {
     either.kind = function ? Variable::Kind::function : Variable::Kind::unknown;
     either.exported = exported;
     for (const Variable*& value : values) value = value == nullptr ? base : value;
+    // declare -u under a condition: what a later assignment stores is open.
+    either.reference = std::any_of(values.begin(), values.end(), [&](const Variable* value) {
+      return value->integer != first->integer || value->lower != first->lower || value->upper != first->upper ||
+             value->reference;
+    });
     if (!function) either.one_of = values_of(values);
     set(name, std::move(either));
   }

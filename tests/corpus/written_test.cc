@@ -90,11 +90,10 @@ TEST(Written, MoreFilesThanAreKeptAreNotTakenForKnown) {
 }
 
 TEST(Bombs, CodeAndLoopsThatExhaustTheMachine) {
-  for (const char* text :
-       {"python3 -c 'x=\"a\"*10**12'", "python3 -c 'import os\nfor i in range(100000): os.fork()'",
-        "perl -e 'fork while 1'", "for i in $(seq 100000); do sleep 1000 & done",
-        "for ((i=0;i<100000;i++)); do sleep 1000 & done", "a=x; while true; do a=$a$a; done",
-        "seq 1000000 | xargs -P0 -n1 sleep"})
+  for (const char* text : {"python3 -c 'x=\"a\"*10**12'", "python3 -c 'import os\nfor i in range(100000): os.fork()'",
+                           "perl -e 'fork while 1'", "for i in $(seq 100000); do sleep 1000 & done",
+                           "for ((i=0;i<100000;i++)); do sleep 1000 & done", "a=x; while true; do a=$a$a; done",
+                           "seq 1000000 | xargs -P0 -n1 sleep"})
     EXPECT_EQ(level(text), Risk::critical) << text;
   passes("for i in $(seq 5); do sleep 1 & done; wait");
   passes("for i in $(seq 5000); do curl -s localhost & (( i % 10 == 0 )) && wait; done");
@@ -106,7 +105,8 @@ TEST(Secrets, WalkingTheHomeForKeysIsStopped) {
   for (const char* text :
        {"find ~ -name id_rsa", "find / -name '*.kdbx' 2>/dev/null", "find ~/.ssh -type f | xargs cat",
         "find ~ -name credentials | xargs cat", "fd -H id_rsa ~ -x cat",
-        "python3 -c \"import os\nfor r,d,f in os.walk(os.path.expanduser('~')):\n  for x in f: print(open(r+x).read())\"",
+        "python3 -c \"import os\nfor r,d,f in os.walk(os.path.expanduser('~')):\n  for x in f: "
+        "print(open(r+x).read())\"",
         "python3 -c \"from pathlib import Path\nfor p in Path.home().rglob('*.pem'): print(p)\""})
     stopped(text);
   passes("find . -name '*.pem'");
@@ -123,8 +123,8 @@ TEST(Variables, ANameThatIsOneOfFewIsJudgedByEach) {
   const std::string choose = "if test -f yarn.lock; then pm=yarn; else pm=npm; fi\n";
   passes(choose + "\"$pm\" install && $pm run build");
   stopped("if test -f x; then c='rm -rf'; else c=ls; fi; $c src");
-  stopped("if test -f x; then pm=npm; fi; $pm install");                // or whatever the environment says
-  stopped("if test -f x; then c=ls; else c=$(cat cmd); fi; $c src");    // or whatever the file says
+  stopped("if test -f x; then pm=npm; fi; $pm install");                 // or whatever the environment says
+  stopped("if test -f x; then c=ls; else c=$(cat cmd); fi; $c src");     // or whatever the file says
   stopped("IFS=x; if test -f y; then c=lsxa; else c=rmxb; fi; $c src");  // split elsewhere
 }
 
@@ -132,9 +132,9 @@ TEST(Questions, AToolOfAdministrationThatIsOnlyAskedPasses) {
   for (const char* text : {"nomad job status web", "rc-service --list", "sfdisk --dump /dev/sda", "parted -l",
                            "ceph osd tree", "virsh dumpxml web", "efibootmgr -v", "chage -l me"})
     passes(text);
-  for (const char* text : {"nomad job stop web", "rc-service nginx restart", "sfdisk /dev/sda", "parted /dev/sda rm 1",
-                           "ceph osd rm 3", "virsh destroy web", "efibootmgr -b 1 -B", "chage -E 0 me",
-                           "nomad job $verb web", "consul kv put list x"})
+  for (const char* text :
+       {"nomad job stop web", "rc-service nginx restart", "sfdisk /dev/sda", "parted /dev/sda rm 1", "ceph osd rm 3",
+        "virsh destroy web", "efibootmgr -b 1 -B", "chage -E 0 me", "nomad job $verb web", "consul kv put list x"})
     stopped(text);
 }
 
