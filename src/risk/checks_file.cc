@@ -123,11 +123,10 @@ void find_files(Judge& judge, Run& run) {
   }
   for (const Arg& root : roots) {
     const Place place = judge.locate(run, root.text);
-    const bool stores = place.holds_secrets || place.vital;
+    const bool stores = place.holds_secrets || listed("homes", place.path);
     const bool named = !pattern.empty() && judge.locate(run, judge.keep(std::string(pattern))).suspect;
     run.out.secret_names |= stores && (named || (pattern.empty() && place.holds_secrets));
-    if (!pattern.empty() && run.out.secret_names && (place.holds_secrets || place.vital))
-      judge.raise(run, "secret.search", root.where);
+    if (!pattern.empty() && run.out.secret_names && stores) judge.raise(run, "secret.search", root.where);
   }
   if (run.sorted.has("-delete")) {
     for (const Arg& root : roots) {

@@ -69,6 +69,7 @@ class CodeJudge {
     seen_.endless_loop |= asked.long_loop;
     seen_.many_loop |= asked.many_loop;
     note_files(judge_, run_, name_, tokens, arg_);
+    for (const std::string& path : joined_paths(name_, tokens)) literal_path(path);
     for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
   }
 
@@ -204,7 +205,7 @@ class CodeJudge {
   }
 
   Arg path_arg(const std::string& text, bool literal) {
-    Arg arg = judge_.synthetic(text.empty() && !literal ? std::string("$value") : text, arg_);
+    Arg arg = judge_.synthetic(text.empty() && !literal ? std::string("$value") : homeward(text), arg_);
     arg.known = literal;
     arg.wildcard = text.find_first_of("*?") != std::string::npos;
     arg.flow = {};
@@ -277,6 +278,7 @@ class CodeJudge {
     if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
     const bool called = is(tokens, i + 1, "(");
+    if (called && what.empty() && module_call(name, tokens, i)) return;
     if (what.empty() && name_ == "generic") {
       // clojure.java.shell/sh, shutil.rmtree: by the last part.
       const std::size_t cut = name.find_last_of(".:/");
@@ -312,6 +314,20 @@ class CodeJudge {
                          (name_ == "generic" && !run_.only_certain);
     if (!called && !bare_ok && what != "network" && what != "socket" && what != "shell_io") return;
     act(what, tokens, i, depth);
+  }
+
+  /// sh.rm("-rf", "x"), repo.git.reset("--hard"): modules whose functions are programs.
+  bool module_call(const std::string& name, const Tokens& tokens, std::size_t i) {
+    const std::size_t git = ("." + name).find(".git.");
+    const bool shell = name_ == "python" && name.starts_with("sh.");
+    if (name_ != "python" || (!shell && git == std::string::npos)) return false;
+    Arguments args = arguments_of(name_, tokens, i + 1);
+    std::vector<std::string> words{shell ? name.substr(3) : "git"};
+    if (!shell) words.push_back(name.substr(git + 4));
+    args.strings.insert(args.strings.begin(), words.begin(), words.end());
+    args.literal.insert(args.literal.begin(), words.size(), true);
+    run_words(args);
+    return true;
   }
 
   void may_run(const Tokens& tokens, std::size_t i) {
@@ -401,7 +417,8 @@ class CodeJudge {
 
   /// A path that names a credential store or a startup file counts wherever it stands: how it reaches the call that
   /// opens it (joined, expanded, in a list) cannot be followed here.
-  void literal_path(const std::string& text) {
+  void literal_path(const std::string& written) {
+    const std::string text = homeward(written.substr(std::min(written.find_first_not_of("<>"), written.size())));
     if (text.size() < 4 || text.size() > 200 || text.find_first_of(" \n\t(){}<>;,") != std::string::npos) return;
     const bool pathlike = text.find('/') != std::string::npos || text[0] == '.' || text[0] == '~';
     if (!pathlike || text.find("://") != std::string::npos) return;
@@ -437,7 +454,7 @@ class CodeJudge {
         run_words(args);
         return;
       }
-      if (name_ == "javascript" && what == "argv" && args.deep.size() > args.strings.size()) {
+      if ((name_ == "javascript" || name_ == "r") && what == "argv" && args.deep.size() > args.strings.size()) {
         args.strings = args.deep;
         args.literal.assign(args.deep.size(), true);
       }
@@ -470,7 +487,10 @@ class CodeJudge {
       const bool tree = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin),
                                     tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end + 1, tokens.size())),
                                     [](const Token& token) { return token.text == "recursive"; });
-      const bool before = std::exchange(run_.recursive, tree);
+      // shelljs.rm("-rf", "x")
+      const bool options = literal && args.strings[0].starts_with('-');
+      const bool before = std::exchange(run_.recursive, tree || options);
+      if (options) args.strings.erase(args.strings.begin());
       if (tree && args.home) judge_.raise(run_, "fs.delete.vital", arg_.where);
       judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
       run_.recursive = before;
@@ -549,6 +569,11 @@ class CodeJudge {
                                    : "perm.change_inline",
                    arg_.where);
       if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    } else if (what == "truncate") {
+      judge_.raise(run_, "fs.truncate", arg_.where);
+    } else if (what == "reveals") {
+      judge_.raise(run_, "secret.service", arg_.where);
+      seen_.secret = true;
     } else if (what == "privilege") {
       judge_.raise(run_, "privilege.root", arg_.where);
     } else if (what == "chown") {
@@ -624,6 +649,7 @@ class CodeJudge {
       args.literal.erase(args.literal.begin());
     }
     seen_.reads = true;
+    seen_.writes |= name_ == "perl" && !args.strings.empty() && args.strings[0].starts_with('>');
     if (args.strings.empty() || !args.literal[0] || args.strings[0].empty()) {
       if (args.strings.size() > 1 && args.strings[1].size() <= 3 &&
           args.strings[1].find_first_of("wax+") != std::string::npos) {

@@ -120,6 +120,33 @@ class Files {
 
 }  // namespace
 
+std::vector<std::string> joined_paths(std::string_view language, const Tokens& tokens) {
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    std::string path;
+    if (tokens[i].kind == Token::Kind::name && ends_with_any(tokens[i].text, {"join", "Join", "resolve", "joinpath"})) {
+      const Arguments args = arguments_of(language, tokens, i + 1);
+      for (const std::string& part : args.deep) path += part.starts_with('~') ? "" : "/" + part;
+    }
+    const bool chain = tokens[i].kind == Token::Kind::string &&
+                       !(i > 1 && is_token(tokens, i - 1, "/") && tokens[i - 2].kind == Token::Kind::string);
+    for (std::size_t k = i; chain && k + 2 < tokens.size() && is_token(tokens, k + 1, "/"); k += 2) {
+      if (tokens[k + 2].kind != Token::Kind::string) break;
+      path += (k == i ? "/" + tokens[k].text : "") + "/" + tokens[k + 2].text;
+    }
+    if (!path.empty()) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+std::string homeward(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos || (text[0] != '$' && !text.starts_with("#{"))) return text;
+  const std::string_view before = std::string_view(text).substr(0, slash);
+  const bool home = before.find("HOME") != std::string_view::npos || before.find("home") != std::string_view::npos;
+  return home ? "~" + text.substr(slash) : text;
+}
+
 void note_files(Judge& judge, Run& run, std::string_view language, const Tokens& tokens, const Arg& arg) {
   if (!run.frame.away) Files(judge, run, language, tokens, arg).note();
 }

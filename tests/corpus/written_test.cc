@@ -114,6 +114,29 @@ TEST(Secrets, WalkingTheHomeForKeysIsStopped) {
   passes("python3 -c \"import os\nfor r,d,f in os.walk('src'):\n  for x in f: print(open(r+x).read())\"");
 }
 
+TEST(InlineCode, LibrariesThatDestroyOrRevealAreKnownByTheirCalls) {
+  for (const char* text :
+       {"python3 -c 'import redis; redis.Redis().flushall()'", "python3 -c 'import sh; sh.rm(\"-rf\",\"src\")'",
+        "python3 -c 'import git; git.Repo(\".\").git.reset(\"--hard\")'",
+        "python3 -c 'import keyring; print(keyring.get_password(\"x\",\"me\"))'",
+        "node -e 'require(\"fs-extra\").removeSync(\"src\")'", "node -e 'require(\"shelljs\").rm(\"-rf\",\"src\")'",
+        "node -e 'c.query(\"TRUNCATE users\")'", "php -r '$p->exec(\"DROP TABLE t\");'",
+        "Rscript -e 'system2(\"rm\", c(\"-rf\",\"src\"))'", "vim -es '+%d|wq' src/main.c"})
+    stopped(text);
+  for (const char* text :
+       {"node -e 'c.query(\"select 1\")'", "node -e '_.truncate(\"abc\")'", "python3 -c 'import git; git.Repo(\".\")'",
+        "python3 -c 'import git; print(git.Repo(\".\").git.status())'", "php -r '$p->query(\"SELECT 1\");'"})
+    passes(text);
+}
+
+TEST(InlineCode, PathsPutTogetherAreWhole) {
+  stopped("python3 -c \"import os; print(open(os.path.join(os.path.expanduser('~'), '.aws', 'credentials')).read())\"");
+  stopped("python3 -c \"from pathlib import Path; print((Path.home() / '.aws' / 'credentials').read_text())\"");
+  stopped("perl -e 'open F,\"$ENV{HOME}/.ssh/id_rsa\"; print <F>'");
+  EXPECT_EQ(level("perl -e 'open F,\">>$ENV{HOME}/.bashrc\"; print F \"x\"'"), Risk::critical);
+  passes("python3 -c \"import os; print(open(os.path.join('src', 'aws', 'credentials.py')).read())\"");
+}
+
 TEST(Functions, TheOneThatBashCallsByItselfCounts) {
   stopped("command_not_found_handle() { rm -rf src; }; nosuch");
   passes("command_not_found_handle() { echo \"no $1\"; }; nosuch");
