@@ -161,7 +161,7 @@ class Judge {
   void apply_operands(Run& run);
   void apply_net(Run& run);
   bool asks_for_help(const Run& run) const;
-  static bool only_asks(const Sorted& sorted);
+  static bool only_asks(const Sorted& sorted, bool by_verb);
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);
   void verbs(Run& run, std::span<const Arg> words);

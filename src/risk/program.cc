@@ -248,9 +248,10 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
   return true;
 }
 
-/// nomad job status, rc-service --list: the first word that is a verb asks, or the options do nothing else. Only where
-/// the tables say of the tool as a whole that it changes something, never of the subcommand that was given.
-bool Judge::only_asks(const Sorted& sorted) {
+/// nomad job status, rc-service --list: the first words ask and none of them changes, or the options do nothing else.
+/// Only where the tables say of the tool as a whole that it changes something, never of the subcommand that was given;
+/// by verb only where its words are verbs at all: pkg_add tree installs a tree.
+bool Judge::only_asks(const Sorted& sorted, bool by_verb) {
   if (sorted.node != sorted.program && sorted.node->name.view() != "*") return false;
   bool question = false;
   for (const GivenOption& given : sorted.options) {
@@ -260,10 +261,11 @@ bool Judge::only_asks(const Sorted& sorted) {
   }
   std::vector<std::string_view> words(sorted.chain_texts.begin() + 1, sorted.chain_texts.end());
   for (const Operand& operand : sorted.operands) words.push_back(operand.arg.known ? operand.arg.text : "");
+  if (!by_verb) return question && words.empty();
   constexpr std::size_t reach = 3;
   for (std::size_t i = 0; i < std::min(words.size(), reach); ++i) {
     if (words[i].empty() || listed("verb_changes", words[i]) || verb_risk(words[i]) == Risk::dangerous) return false;
-    if (listed("question", words[i])) return true;
+    question |= listed("question", words[i]);
   }
   return question;
 }
@@ -281,7 +283,9 @@ Risk Judge::base_level(Run& run, const Rule*& rule) {
     if (when.spec.replaces && holds(run, when.condition.view())) consider(when.spec);
   }
   rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
-  if (rule && listed("question_lowers", rule->name.view()) && only_asks(run.sorted)) {
+  const bool verbs = rule && listed("question_lowers", rule->name.view());
+  const bool options = rule && listed("question_option_lowers", rule->name.view());
+  if ((verbs || options) && only_asks(run.sorted, verbs)) {
     rule = nullptr;
     return Risk::normal;
   }

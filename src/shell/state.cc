@@ -43,6 +43,7 @@ const Variable* State::find(std::string_view name) const {
 }
 
 void State::set(std::string_view name, Variable variable) {
+  variable.one_of.clear();  // only a join knows them
   variable.changed = ++clock_;
   if (variable.kind == Variable::Kind::function) ++functions_;
   auto found = names_.find(name);
@@ -160,8 +161,9 @@ void State::join(const std::vector<Changes>& courses) {
       return value->integer != first->integer || value->lower != first->lower || value->upper != first->upper ||
              value->reference;
     });
-    if (!function) either.one_of = values_of(values);
+    std::vector<std::string> few = function ? std::vector<std::string>{} : values_of(values);
     set(name, std::move(either));
+    names_.find(name)->second.one_of = std::move(few);
   }
 }
 
@@ -178,8 +180,8 @@ void State::make_unknown(std::string_view name) {
 void State::make_all_unknown() {
   std::vector<std::string> names;
   for (const auto& [name, variable] : names_) {
-    bool already =
-        variable.kind == Variable::Kind::unknown || (variable.kind == Variable::Kind::function && !variable.certain);
+    bool already = (variable.kind == Variable::Kind::unknown && variable.one_of.empty()) ||
+                   (variable.kind == Variable::Kind::function && !variable.certain);
     if (!already) names.push_back(name);
   }
   for (const std::string& name : names) make_unknown(name);

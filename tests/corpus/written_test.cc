@@ -146,8 +146,12 @@ TEST(Variables, ANameThatIsOneOfFewIsJudgedByEach) {
   const std::string choose = "if test -f yarn.lock; then pm=yarn; else pm=npm; fi\n";
   passes(choose + "\"$pm\" install && $pm run build");
   stopped("if test -f x; then c='rm -rf'; else c=ls; fi; $c src");
-  stopped("if test -f x; then pm=npm; fi; $pm install");                 // or whatever the environment says
-  stopped("if test -f x; then c=ls; else c=$(cat cmd); fi; $c src");     // or whatever the file says
+  stopped("if test -f x; then pm=npm; fi; $pm install");              // or whatever the environment says
+  stopped("if test -f x; then c=ls; else c=$(cat cmd); fi; $c src");  // or whatever the file says
+  stopped(choose + "eval \"$x\"; $pm install");                       // or whatever the text said
+  stopped(choose + "pm[0]=rm; $pm -rf src");
+  stopped("f() { rm -rf src; }; if test -f x; then c=f; else c=ls; fi; $c");
+  stopped("if test -f x; then c=eval; else c=ls; fi; $c 'rm -rf src'");
   stopped("IFS=x; if test -f y; then c=lsxa; else c=rmxb; fi; $c src");  // split elsewhere
 }
 
@@ -157,7 +161,8 @@ TEST(Questions, AToolOfAdministrationThatIsOnlyAskedPasses) {
     passes(text);
   for (const char* text :
        {"nomad job stop web", "rc-service nginx restart", "sfdisk /dev/sda", "parted /dev/sda rm 1", "ceph osd rm 3",
-        "virsh destroy web", "efibootmgr -b 1 -B", "chage -E 0 me", "nomad job $verb web", "consul kv put list x"})
+        "virsh destroy web", "efibootmgr -b 1 -B", "chage -E 0 me", "nomad job $verb web", "consul kv put list x",
+        "pkg_add tree", "useradd list", "modprobe info", "lvremove list", "dnf history undo 5"})
     stopped(text);
 }
 
