@@ -65,10 +65,21 @@ Arg Judge::arg_of(const Word& word) {
       auto found = variables_.find(piece.variable);
       if (found != variables_.end()) arg.flow |= found->second;
       arg.flow.token |= names_a_secret(piece.variable);
-      arg.flow.child |= piece.variable == "!";
     }
   }
+  arg.flow.child = names_a_child(word);
   return arg;
+}
+
+/// Unlike all else that flows, this makes a word less grave: every part of it must be the id of a child.
+bool Judge::names_a_child(const Word& word) const {
+  return !word.pieces.empty() && std::all_of(word.pieces.begin(), word.pieces.end(), [&](const Piece& piece) {
+    if (piece.kind == Piece::Kind::literal) return false;
+    if (piece.variable == "!") return true;
+    if (piece.from.empty()) return variable_flow(piece.variable).child;
+    return outs_ && std::all_of(piece.from.begin(), piece.from.end(),
+                                [&](std::uint32_t index) { return index < outs_->size() && (*outs_)[index].child; });
+  });
 }
 
 std::vector<Arg> Judge::args_of(std::span<const Word> words) {
@@ -156,6 +167,7 @@ Flow Judge::file_flow(const std::string& path) const {
 
 /// A name that ends in a slash stands for everything below it.
 void Judge::mark_file(const std::string& path, Flow flow) {
+  if (auto known = files_.find(path); known != files_.end()) known->second.child &= flow.child;
   if (!flow.any()) return;
   if (path.ends_with('/')) {
     if (trees_.size() < 64) trees_.emplace_back(path, flow);

@@ -104,6 +104,7 @@ class Judge {
   /// True once for each time that a file is written, so that no tool judges the same text again.
   bool picks_up(const std::string& path) { return picked_up_.insert(path).second; }
   void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
+  bool names_a_child(const Word& word) const;
   void set_alias(std::string_view name, std::string_view line) { aliases_[std::string(name)] = line; }
   void mark_variable(std::string_view name, Flow flow);
   Flow variable_flow(std::string_view name) const;

@@ -69,8 +69,12 @@ std::string_view Judge::looked_up(const Arg& name) const {
       }))
     return {};
   const std::string_view program = words[0].pieces[0].text, found = words.back().pieces[0].text;
+  // command -v names a function first, which would then be what runs.
+  const bool functions = script_->text.find("()") != std::string::npos ||
+                         script_->text.find("function") != std::string::npos ||
+                         script_->text.find("eval") != std::string::npos;
   const bool asks = (program == "which" && words.size() == 2) ||
-                    (program == "command" && words.size() == 3 && words[1].pieces[0].text == "-v") ||
+                    (program == "command" && words.size() == 3 && words[1].pieces[0].text == "-v" && !functions) ||
                     (program == "type" && words.size() == 3 && words[1].pieces[0].text == "-P");
   return asks && find_program(found) ? found : std::string_view{};
 }

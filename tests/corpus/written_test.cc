@@ -155,6 +155,14 @@ TEST(Variables, ANameThatIsOneOfFewIsJudgedByEach) {
   stopped("IFS=x; if test -f y; then c=lsxa; else c=rmxb; fi; $c src");  // split elsewhere
 }
 
+TEST(Variables, AProgramThatWasLookedUpIsThatProgram) {
+  passes("node=$(command -v node); \"$node\" --version");
+  passes("NODE=$(which node); $NODE app.js");
+  stopped("x=$(command -v rm); $x -rf src");
+  stopped("ls() { rm -rf src; }; x=$(command -v ls); $x");
+  stopped("x=$(command -v ls || cat cmd); $x");
+}
+
 TEST(Questions, AToolOfAdministrationThatIsOnlyAskedPasses) {
   for (const char* text : {"nomad job status web", "rc-service --list", "sfdisk --dump /dev/sda", "parted -l",
                            "ceph osd tree", "virsh dumpxml web", "efibootmgr -v", "chage -l me"})
@@ -174,6 +182,8 @@ TEST(Protection, AToolThatNoRowNamesMayBeToldToStopProtecting) {
 TEST(Children, AnIdKeptInAFileIsStillOfAChild) {
   passes("python3 app.py & echo $! > app.pid; sleep 1; kill \"$(cat app.pid)\"");
   stopped("kill \"$(cat app.pid)\"");
+  stopped("python3 app.py & echo $! > app.pid; echo 1 > app.pid; kill $(cat app.pid)");
+  stopped("python3 app.py & echo $! > app.pid; kill $(cat app.pid; pgrep sshd)");
 }
 
 }  // namespace
