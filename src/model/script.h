@@ -37,6 +37,7 @@ struct Piece {
   std::string text;
   std::string variable;             // for number and unknown: the variable's name, where it is one
   std::vector<std::uint32_t> from;  // indices into Script::commands whose output this is ($(…), `…`, <(…))
+  std::vector<std::string> one_of;  // for unknown: it is surely one of these, where that is known
   bool operator==(const Piece&) const = default;
 };
 

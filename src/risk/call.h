@@ -24,9 +24,12 @@ struct Flow {
   bool endless = false;       // never ends by itself
   bool secret_names = false;  // names of files that hold credentials
   bool decoded = false;       // text that an encoding hid
+  bool child = false;         // the id of a process that this script has started
+  bool many = false;          // a hundred thousand lines and more
 
   bool any() const {
-    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names || decoded;
+    return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names ||
+           decoded || child || many;
   }
 
   Flow& operator|=(const Flow& other) {
@@ -40,6 +43,8 @@ struct Flow {
     endless |= other.endless;
     secret_names |= other.secret_names;
     decoded |= other.decoded;
+    child |= other.child;
+    many |= other.many;
     return *this;
   }
 };

@@ -121,6 +121,13 @@ void find_files(Judge& judge, Run& run) {
     here.where = run.where;
     roots.push_back(here);
   }
+  for (const Arg& root : roots) {
+    const Place place = judge.locate(run, root.text);
+    const bool stores = place.holds_secrets || listed("homes", place.path);
+    const bool named = !pattern.empty() && judge.locate(run, judge.keep(std::string(pattern))).suspect;
+    run.out.secret_names |= stores && (named || (pattern.empty() && place.holds_secrets));
+    if (!pattern.empty() && run.out.secret_names && stores) judge.raise(run, "secret.search", root.where);
+  }
   if (run.sorted.has("-delete")) {
     for (const Arg& root : roots) {
       const Place place = judge.locate(run, root.text);

@@ -227,7 +227,10 @@ void request_items(Judge& judge, Run& run) {
   run.judged = true;
   bool local = false, sends = false, deletes = false, first = true;
   for (const Operand& operand : run.sorted.operands) {
-    const std::string_view text = operand.arg.text;
+    std::string method(operand.arg.text);  // xh takes it in any case
+    std::transform(method.begin(), method.end(), method.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    const std::string_view text = first ? std::string_view(method) : operand.arg.text;
     if (first && (text == "GET" || text == "HEAD" || text == "OPTIONS")) continue;
     if (first && (text == "POST" || text == "PUT" || text == "PATCH" || text == "DELETE")) {
       sends = true;
@@ -236,7 +239,8 @@ void request_items(Judge& judge, Run& run) {
     }
     if (first) {
       first = false;
-      const std::string_view host = text.starts_with(':') ? std::string_view("localhost") : host_of(text);
+      const std::string_view address = operand.arg.text;
+      const std::string_view host = address.starts_with(':') ? std::string_view("localhost") : host_of(address);
       judge.reaches(run, operand.arg, host);
       local = is_local_host(host);
       continue;

@@ -96,7 +96,7 @@ void interpreter(Judge& judge, Run& run) {
       call[0] = judge.synthetic(std::string(script), positional[0]);
       judge.carry(run, call);
     }
-    judge.run_script_file(run, positional[0]);
+    judge.run_script_file(run, positional[0], language);
     return;
   }
   if (run.sorted.has("-s") || positional.empty()) {
@@ -126,6 +126,8 @@ void run_module(Judge& judge, Run& run) {
     call[0] = judge.synthetic(name, call[0]);
   else if (!find_program(module->value.text)) {
     judge.at_least(run, Risk::normal);
+    const Arg file = judge.synthetic(std::string(module->value.text) + ".py", module->value);
+    if (judge.file_text(judge.locate(run, file.text).path)) judge.run_script_file(run, file, script_language(run));
     return;
   }
   judge.at_least(run, Risk::safe);
@@ -138,7 +140,10 @@ void run_module(Judge& judge, Run& run) {
 void arguments_from_input(Judge& judge, Run& run) {
   run.judged = true;
   run.options_judged = true;
-  if (run.in.flow.endless) judge.raise(run, "process.endless", run.where);
+  const GivenOption* at_once = run.sorted.find("-P");
+  const bool unlimited =
+      at_once && at_once->has_value && (at_once->value.text == "0" || at_once->value.text.size() > 3);
+  if (run.in.flow.endless || (run.in.flow.many && unlimited)) judge.raise(run, "process.endless", run.where);
   Flow flow = run.in.flow;
   for (const GivenOption& given : run.sorted.options) {
     if (given.name == "-a" && given.has_value) judge.reads(run, given.value, false);
@@ -238,7 +243,7 @@ void evaluate(Judge& judge, Run& run) {
 void source(Judge& judge, Run& run) {
   run.judged = true;
   if (run.sorted.operands.empty()) return;
-  judge.run_script_file(run, run.sorted.operands[0].arg);
+  judge.run_script_file(run, run.sorted.operands[0].arg, 0);
 }
 
 void parallel(Judge& judge, Run& run) {

@@ -83,14 +83,14 @@ void signal(Judge& judge, Run& run) {
     if (text == "-1" && &word != &run.words.back()) continue;
     const bool child = text == "$!" || text == "${!}" || text.starts_with('%') || text == "$$" || text == "$BASHPID";
     const bool zero = text == "-0";
-    // A pid kept by the script itself: PID=$!, $(cat server.pid) is another matter.
+    // A pid kept by the script itself: PID=$!, echo $! > server.pid; any other $(cat server.pid) is another matter.
     bool kept = false;
     if (word.word) {
       for (const Piece& piece : word.word->pieces)
         kept |= piece.kind == Piece::Kind::number || piece.variable == "!" ||
                 (piece.kind == Piece::Kind::unknown && !piece.variable.empty() && piece.from.empty());
     }
-    own &= child || zero || kept;
+    own &= child || zero || kept || word.flow.child;
   }
   if (lists) return;
   const bool probes =
@@ -101,6 +101,16 @@ void signal(Judge& judge, Run& run) {
     return;
   }
   judge.raise(run, "process.kill", run.where);
+}
+
+/// seq 1000000: harmless alone; not where each line becomes a process.
+void counting(Judge& judge, Run& run) {
+  (void)judge;
+  constexpr std::size_t digits_of_many = 6;
+  for (const Operand& operand : run.sorted.operands) {
+    const std::string_view text = operand.arg.text;
+    run.out.many |= text.size() >= digits_of_many && text.find_first_not_of("0123456789") == std::string_view::npos;
+  }
 }
 
 void database(Judge& judge, Run& run) {
@@ -140,7 +150,11 @@ void database(Judge& judge, Run& run) {
     judge.sql(run, judge.marked_text(run.in.file), run.in.file.where);
   } else if (run.in.from == Stdin::From::pipe || run.in.from == Stdin::From::file) {
     judge.at_least(run, Risk::normal);
-    if (run.in.flow.network)
+    const bool file = run.in.from == Stdin::From::file;
+    const std::string* text = file ? judge.file_text(judge.locate(run, run.in.file.text).path) : nullptr;
+    if (text)
+      judge.sql(run, *text, run.where);
+    else if (run.in.flow.network)
       judge.raise(run, "net.run", run.where);
     else if (!file_database)
       judge.raise(run, "db.script", run.where);

@@ -10,17 +10,23 @@ void found_operands(Judge& judge, Run& run) {
   if (run.sorted.carried.empty()) return;
   std::vector<Arg> words;
   bool used = false;
+  Flow found;
+  for (const Operand& operand : run.sorted.operands)
+    found.secret_names |= judge.locate(run, judge.keep("~/.ssh/" + std::string(operand.arg.text))).credential &&
+                          judge.locate(run, judge.keep("~/" + std::string(operand.arg.text))).credential;
   for (const Arg& word : run.sorted.carried) {
     if (word.text == ";" || word.text == "\\;") break;
     Arg copy = word;
     if (word.text.find('{') != std::string_view::npos && word.text.find('}') != std::string_view::npos) {
       copy.known = false;
+      copy.flow |= found;
       used = true;
     }
     words.push_back(copy);
   }
   if (!used) {
     Arg item;
+    item.flow = found;
     item.text = "$item";
     item.known = false;
     item.where = run.where;
@@ -109,7 +115,7 @@ void run_in_project(Judge& judge, Run& run) {
   const std::string_view name = run.sorted.carried[0].text;
   if (!name.ends_with(".py") && name.find("://") == std::string_view::npos) return;
   run.judged = true;
-  judge.run_script_file(run, run.sorted.carried[0]);
+  judge.run_script_file(run, run.sorted.carried[0], 0);
 }
 
 void npm_setting(Judge& judge, Run& run) {
@@ -174,7 +180,7 @@ void go_package(Judge& judge, Run& run) {
     if (text.find('@') != std::string_view::npos && text.find('.') != std::string_view::npos)
       judge.raise(run, "supply.git", operand.arg.where);
     const bool piped = operand.arg.word && operand.arg.word->has(Piece::Kind::process_in);
-    if (piped || text.ends_with(".go")) judge.run_script_file(run, operand.arg);
+    if (piped || text.ends_with(".go")) judge.run_script_file(run, operand.arg, 0);
     break;
   }
 }

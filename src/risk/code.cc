@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "risk/arguments.h"
+#include "risk/exhaustion.h"
+
 namespace cordon::risk {
 
 namespace {
@@ -23,6 +26,11 @@ struct Seen {
   bool runs = false;
   bool unknown_run = false;
   bool endless_loop = false;
+  bool many_loop = false;
+  bool threads = false;
+  bool memory = false;  // more than any machine has
+  bool walks_home = false;
+  bool reads = false;
   bool grows = false;   // something is added to again and again
   bool leaves = false;  // something may end a loop, or slow it down
   bool startup_file = false;
@@ -56,6 +64,12 @@ class CodeJudge {
     std::vector<Token> tokens = lex(name_, text);
     aliases(tokens);
     loops(tokens);
+    const Exhaustion asked = exhaustion_of(name_, tokens);
+    seen_.memory |= asked.memory;
+    seen_.endless_loop |= asked.long_loop;
+    seen_.many_loop |= asked.many_loop;
+    note_files(judge_, run_, name_, tokens, arg_);
+    for (const std::string& path : joined_paths(name_, tokens)) literal_path(path);
     for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
   }
 
@@ -67,6 +81,10 @@ class CodeJudge {
     if (seen_.socket && seen_.unknown_run) judge_.raise(run_, "net.reverse_shell", arg_.where);
     if (seen_.network && (seen_.shell_started || seen_.unknown_run)) judge_.raise(run_, "net.run", arg_.where);
     if (seen_.endless_loop && (seen_.forks || seen_.runs)) judge_.raise(run_, "process.endless", arg_.where);
+    if (seen_.many_loop && seen_.forks) judge_.raise(run_, "process.endless", arg_.where);
+    if (seen_.endless_loop && seen_.threads && !seen_.leaves) judge_.raise(run_, "process.endless", arg_.where);
+    if (seen_.memory) judge_.raise(run_, "system.fill", arg_.where);
+    if (seen_.walks_home && seen_.reads) judge_.raise(run_, "secret.tree", arg_.where);
     if (seen_.endless_loop && seen_.grows && !seen_.leaves) judge_.raise(run_, "system.fill", arg_.where);
     if (seen_.startup_file && seen_.writes) judge_.raise(run_, "persist.startup", arg_.where);
     if (seen_.network) {
@@ -80,9 +98,7 @@ class CodeJudge {
  private:
   using Tokens = std::vector<Token>;
 
-  static bool is(const Tokens& tokens, std::size_t at, std::string_view mark) {
-    return at < tokens.size() && tokens[at].kind != Token::Kind::string && tokens[at].text == mark;
-  }
+  static bool is(const Tokens& tokens, std::size_t at, std::string_view mark) { return is_token(tokens, at, mark); }
 
   /// import os as o · from os import system · cp = require('child_process') · const {exec} = require(…)
   void aliases(const Tokens& tokens) {
@@ -188,87 +204,8 @@ class CodeJudge {
     return name;
   }
 
-  struct Arguments {
-    std::size_t begin = 0, end = 0;
-    std::vector<std::string> deep;     // literals at any depth
-    bool home = false;                 // names the home directory by a call
-    bool everyone = false;             // a mode that opens a file to everyone
-    bool setid = false;                // … or lets it run with its owner's rights
-    std::vector<std::string> strings;  // literals, "" for others; the first level only
-    std::vector<bool> literal;
-    bool list = false;     // the first argument is a [list]
-    bool unknown = false;  // something in it is not a literal
-  };
-
-  Arguments arguments(const Tokens& tokens, std::size_t at) const {
-    Arguments args;
-    const bool parenthesis = is(tokens, at, "(");
-    std::size_t i = parenthesis ? at + 1 : at;
-    args.begin = i;
-    int depth = 1;
-    bool in_list = false;
-    for (; i < tokens.size() && i < args.begin + 400; ++i) {
-      const Token& token = tokens[i];
-      if (token.kind == Token::Kind::line_end && !parenthesis) break;
-      if (token.kind == Token::Kind::line_end) continue;
-      if (token.kind == Token::Kind::mark) {
-        const char c = token.text[0];
-        if (token.text == "0777" || token.text == "0o777" || token.text == "0o666" || token.text == "0666" ||
-            token.text == "511" || token.text == "438")
-          args.everyone = true;
-        const std::string_view mode = std::string_view(token.text).substr(token.text.starts_with("0o") ? 2 : 0);
-        args.setid |= (mode.size() == 4 && mode != token.text && mode[0] >= '2') ||
-                      (mode.size() == 5 && mode[0] == '0' && mode[1] >= '2');
-        if (!parenthesis && (c == ';' || c == '}')) break;
-        if (c == '[' && args.strings.empty() && i == args.begin) {
-          args.list = true;
-          in_list = true;
-        } else if (c == ']' && depth == 1) {
-          in_list = false;
-        } else if (c == '(' || c == '{') {
-          ++depth;
-        } else if ((c == ')' || c == '}') && --depth == 0) {
-          break;
-        } else if (c == '+' || c == '%' || c == '\x01' || (c == '.' && (name_ == "perl" || name_ == "php"))) {
-          args.unknown = true;
-        }
-        continue;
-      }
-      if (token.kind == Token::Kind::string && !token.unknown) args.deep.push_back(token.text);
-      if (token.kind == Token::Kind::name &&
-          (token.text.ends_with("homedir") || token.text.ends_with("Path.home") || token.text == "HOME" ||
-           token.text.ends_with("env.HOME") || token.text.ends_with("Dir.home")))
-        args.home = true;
-      if (depth > 1) continue;
-      if (token.text == "sys.executable" || token.text == "process.execPath") {
-        args.strings.emplace_back(token.text[0] == 's' ? "python3" : "node");
-        args.literal.push_back(true);
-        continue;
-      }
-      if (args.list && !in_list && !args.strings.empty()) continue;
-      if (token.kind == Token::Kind::string) {
-        args.strings.push_back(token.text);
-        args.literal.push_back(!token.unknown);
-      } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" &&
-                 token.text != "f" && token.text != "b" && token.text != "r") {
-        if (!is(tokens, i + 1, "=") && !is(tokens, i + 1, ":")) {
-          if (args.strings.empty() || in_list) {
-            args.strings.emplace_back();
-            args.literal.push_back(false);
-          }
-        } else {
-          ++i;
-          // a named argument's value: True, check=False …
-          if (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::name) ++i;
-        }
-      }
-    }
-    args.end = i;
-    return args;
-  }
-
   Arg path_arg(const std::string& text, bool literal) {
-    Arg arg = judge_.synthetic(text.empty() && !literal ? std::string("$value") : text, arg_);
+    Arg arg = judge_.synthetic(text.empty() && !literal ? std::string("$value") : homeward(text), arg_);
     arg.known = literal;
     arg.wildcard = text.find_first_of("*?") != std::string::npos;
     arg.flow = {};
@@ -341,6 +278,7 @@ class CodeJudge {
     if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
     const bool called = is(tokens, i + 1, "(");
+    if (called && what.empty() && module_call(name, tokens, i)) return;
     if (what.empty() && name_ == "generic") {
       // clojure.java.shell/sh, shutil.rmtree: by the last part.
       const std::size_t cut = name.find_last_of(".:/");
@@ -355,8 +293,8 @@ class CodeJudge {
       seen_.evaluates = true;  // .then(eval)
       return;
     }
-    if (what == "fork") {
-      seen_.forks = true;
+    if (what == "fork" || what == "thread") {
+      (what == "fork" ? seen_.forks : seen_.threads) = true;
       judge_.at_least(run_, Risk::normal);
       return;
     }
@@ -372,13 +310,28 @@ class CodeJudge {
       return;
     }
     const bool bare_ok = name_ == "perl" || name_ == "ruby" || name_ == "php" || name_ == "powershell" ||
-                         name_ == "tcl" || name_ == "lua" || name_ == "elixir" || name_ == "generic";
+                         name_ == "tcl" || name_ == "lua" || name_ == "elixir" ||
+                         (name_ == "generic" && !run_.only_certain);
     if (!called && !bare_ok && what != "network" && what != "socket" && what != "shell_io") return;
     act(what, tokens, i, depth);
   }
 
+  /// sh.rm("-rf", "x"), repo.git.reset("--hard"): modules whose functions are programs.
+  bool module_call(const std::string& name, const Tokens& tokens, std::size_t i) {
+    const std::size_t git = ("." + name).find(".git.");
+    const bool shell = name_ == "python" && name.starts_with("sh.");
+    if (name_ != "python" || (!shell && git == std::string::npos)) return false;
+    Arguments args = arguments_of(name_, tokens, i + 1);
+    std::vector<std::string> words{shell ? name.substr(3) : "git"};
+    if (!shell) words.push_back(name.substr(git + 4));
+    args.strings.insert(args.strings.begin(), words.begin(), words.end());
+    args.literal.insert(args.literal.begin(), words.size(), true);
+    run_words(args);
+    return true;
+  }
+
   void may_run(const Tokens& tokens, std::size_t i) {
-    Arguments args = arguments(tokens, i + 1);
+    Arguments args = arguments_of(name_, tokens, i + 1);
     if (args.deep.empty()) return;
     std::string_view line = args.deep[0];
     if (begins_a_command(line)) {
@@ -411,6 +364,12 @@ class CodeJudge {
     // $`…` of zx and Bun.
     if (name_ == "javascript" && i > 0 && (is(tokens, i - 1, "$") || tokens[i - 1].text.ends_with(".$")))
       run_shell(tokens[i].text, !tokens[i].unknown);
+    // set output '|sh' of gnuplot
+    if (name_ == "generic" && tokens[i].text.size() > 1 && tokens[i].text[0] == '|' && i > 0 &&
+        is(tokens, i - 1, "output")) {
+      judge_.raise(run_, "exec.inline", arg_.where);
+      run_shell(tokens[i].text.substr(1), true);
+    }
     if (name_ == "awk" && i > 0 && tokens[i - 1].text == "@include") include(tokens[i].text);
     if (name_ == "java" && is(tokens, i + 1, ".") && is(tokens, i + 2, "!")) run_shell(tokens[i].text, true);
     if (name_ == "javascript" && i >= 1 && tokens[i].text.starts_with("http") &&
@@ -458,7 +417,8 @@ class CodeJudge {
 
   /// A path that names a credential store or a startup file counts wherever it stands: how it reaches the call that
   /// opens it (joined, expanded, in a list) cannot be followed here.
-  void literal_path(const std::string& text) {
+  void literal_path(const std::string& written) {
+    const std::string text = homeward(written.substr(std::min(written.find_first_not_of("<>"), written.size())));
     if (text.size() < 4 || text.size() > 200 || text.find_first_of(" \n\t(){}<>;,") != std::string::npos) return;
     const bool pathlike = text.find('/') != std::string::npos || text[0] == '.' || text[0] == '~';
     if (!pathlike || text.find("://") != std::string::npos) return;
@@ -475,28 +435,33 @@ class CodeJudge {
   }
 
   void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {
-    Arguments args = arguments(tokens, i + 1);
+    Arguments args = arguments_of(name_, tokens, i + 1);
     const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
+    const bool certain =
+        literal && std::all_of(args.literal.begin(), args.literal.end(), [](bool each) { return each; });
+    if (run_.only_certain && !certain && listed("code_uncertain", what)) {
+      judge_.at_least(run_, Risk::normal);
+      return;
+    }
     if (what == "shell" || what == "argv") {
       judge_.at_least(run_, Risk::normal);
       judge_.raise(run_, "exec.inline_run", arg_.where);
-      if (name_ == "python" && what == "argv" && !args.list && args.strings.size() > 1 && args.deep.size() > 1) {
-        // os.execvp("rm", ["rm", "-rf", "x"]): the words follow the file.
+      if ((name_ == "python" || (name_ == "c" && tokens[i].text.starts_with("exec"))) && what == "argv" && !args.list &&
+          args.strings.size() > 1 && args.deep.size() > 1) {
+        // os.execvp("rm", ["rm", "-rf", "x"]), execlp("rm", "rm", "-rf", "x", NULL): the words follow the file.
         args.strings.erase(args.strings.begin());
         args.literal.erase(args.literal.begin());
         run_words(args);
         return;
       }
-      if (name_ == "javascript" && what == "argv" && args.deep.size() > args.strings.size()) {
+      if ((name_ == "javascript" || name_ == "r") && what == "argv" && args.deep.size() > args.strings.size()) {
         args.strings = args.deep;
         args.literal.assign(args.deep.size(), true);
       }
-      const bool words = args.list || (what == "argv" && args.strings.size() > 1 &&
-                                       (name_ == "javascript" || name_ == "perl" || name_ == "ruby" ||
-                                        name_ == "elixir" || name_ == "java" || name_ == "php"));
+      const bool words = args.list || (what == "argv" && args.strings.size() > 1 && name_ != "python");
       // A tool that is no interpreter must not be a way to run things, whatever is run.
-      if (!run_.sorted.program || !run_.sorted.program->base.has(Mark::stdin_code))
-        judge_.raise(run_, "exec.inline", arg_.where);
+      const bool interpreter = run_.sorted.program && run_.sorted.program->base.has(Mark::stdin_code);
+      if (!interpreter && !run_.own_code) judge_.raise(run_, "exec.inline", arg_.where);
       // system "r"."m -rf x"
       if (words && args.unknown && name_ == "perl") judge_.raise(run_, "dynamic.code", arg_.where);
       if (words)
@@ -522,7 +487,10 @@ class CodeJudge {
       const bool tree = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin),
                                     tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end + 1, tokens.size())),
                                     [](const Token& token) { return token.text == "recursive"; });
-      const bool before = std::exchange(run_.recursive, tree);
+      // shelljs.rm("-rf", "x")
+      const bool options = literal && args.strings[0].starts_with('-');
+      const bool before = std::exchange(run_.recursive, tree || options);
+      if (options) args.strings.erase(args.strings.begin());
       if (tree && args.home) judge_.raise(run_, "fs.delete.vital", arg_.where);
       judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
       run_.recursive = before;
@@ -560,7 +528,19 @@ class CodeJudge {
         seen_.written.push_back(args.strings[0]);
         judge_.writes(run_, path_arg(args.strings[0], true));
       }
+    } else if (what == "walk") {
+      walk(args, tokens, i);
+    } else if (what == "chain") {
+      // Command::new("rm").arg("-rf"): the words follow up to the end of the statement.
+      while (args.end < tokens.size() && !is(tokens, args.end, ";")) ++args.end;
+      args.strings.clear();
+      for (std::size_t k = args.begin; k < args.end; ++k) {
+        if (tokens[k].kind == Token::Kind::string) args.strings.push_back(tokens[k].text);
+      }
+      args.literal.assign(args.strings.size(), true);
+      run_words(args);
     } else if (what == "read") {
+      seen_.reads = true;
       if (!args.strings.empty() && args.literal[0]) read_path(args.strings[0]);
     } else if (what == "open") {
       open(args);
@@ -589,6 +569,11 @@ class CodeJudge {
                                    : "perm.change_inline",
                    arg_.where);
       if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    } else if (what == "truncate") {
+      judge_.raise(run_, "fs.truncate", arg_.where);
+    } else if (what == "reveals") {
+      judge_.raise(run_, "secret.service", arg_.where);
+      seen_.secret = true;
     } else if (what == "privilege") {
       judge_.raise(run_, "privilege.root", arg_.where);
     } else if (what == "chown") {
@@ -620,6 +605,21 @@ class CodeJudge {
     }
   }
 
+  /// os.walk(expanduser("~")), Path.home().rglob(…): harmless for names, not for what the files hold.
+  void walk(const Arguments& args, const Tokens& tokens, std::size_t i) {
+    bool home = args.home;
+    for (std::size_t back = i; back > 0 && back + 12 > i && tokens[back].kind != Token::Kind::line_end; --back)
+      home |= tokens[back - 1].text.ends_with("Path.home") || tokens[back - 1].text.ends_with("Dir.home");
+    bool wanted = false;
+    for (const std::string& each : args.deep) {
+      const bool tree = each == "~" || each == "/" || each.find('/') != std::string::npos;
+      home |= tree && judge_.locate(run_, each).holds_secrets;
+      wanted |= judge_.locate(run_, "~/" + each).credential;
+    }
+    seen_.walks_home |= home;
+    if (home && wanted) judge_.raise(run_, "secret.search", arg_.where);
+  }
+
   void include(const std::string& path) {
     if (path.find('/') == std::string::npos) return;
     read_path(path);
@@ -648,6 +648,8 @@ class CodeJudge {
       args.strings.erase(args.strings.begin());
       args.literal.erase(args.literal.begin());
     }
+    seen_.reads = true;
+    seen_.writes |= name_ == "perl" && !args.strings.empty() && args.strings[0].starts_with('>');
     if (args.strings.empty() || !args.literal[0] || args.strings[0].empty()) {
       if (args.strings.size() > 1 && args.strings[1].size() <= 3 &&
           args.strings[1].find_first_of("wax+") != std::string::npos) {
@@ -726,7 +728,8 @@ class CodeJudge {
 }  // namespace
 
 void judge_code(Judge& judge, Run& run, std::uint8_t language, std::string_view text, const Arg& arg) {
-  if (text.starts_with('!')) {
+  if (const std::string_view name = language_name(language);
+      text.starts_with('!') && (name == "python" || name == "generic")) {
     // ipython, gnuplot and their like hand such a line to a shell.
     judge.raise(run, "exec.inline", arg.where);
     Arg line = judge.synthetic(std::string(text.substr(1)), arg);

@@ -22,6 +22,15 @@ std::vector<Token> lex(std::string_view language, std::string_view text);
 /// Judges what the code runs, deletes, writes and reaches by the calls that data/programs/languages.json5 names.
 void judge_code(Judge& judge, Run& run, std::uint8_t language, std::string_view text, const Arg& arg);
 
+/// Paths put together from literals: os.path.join(home, ".aws", "credentials"), Path.home() / ".aws" / "credentials".
+std::vector<std::string> joined_paths(std::string_view language, const std::vector<Token>& tokens);
+
+/// "$ENV{HOME}/x", "#{Dir.home}/x", "${os.homedir()}/x" as "~/x"; anything else as it is.
+std::string homeward(const std::string& text);
+
+/// Files that the code fills with text it states, and modules it loads that this script wrote before.
+void note_files(Judge& judge, Run& run, std::string_view language, const std::vector<Token>& tokens, const Arg& arg);
+
 void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg);
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg);
 void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg);

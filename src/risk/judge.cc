@@ -67,7 +67,19 @@ Arg Judge::arg_of(const Word& word) {
       arg.flow.token |= names_a_secret(piece.variable);
     }
   }
+  arg.flow.child = names_a_child(word);
   return arg;
+}
+
+/// Unlike all else that flows, this makes a word less grave: every part of it must be the id of a child.
+bool Judge::names_a_child(const Word& word) const {
+  return !word.pieces.empty() && std::all_of(word.pieces.begin(), word.pieces.end(), [&](const Piece& piece) {
+    if (piece.kind == Piece::Kind::literal) return false;
+    if (piece.variable == "!") return true;
+    if (piece.from.empty()) return variable_flow(piece.variable).child;
+    return outs_ && std::all_of(piece.from.begin(), piece.from.end(),
+                                [&](std::uint32_t index) { return index < outs_->size() && (*outs_)[index].child; });
+  });
 }
 
 std::vector<Arg> Judge::args_of(std::span<const Word> words) {
@@ -155,6 +167,7 @@ Flow Judge::file_flow(const std::string& path) const {
 
 /// A name that ends in a slash stands for everything below it.
 void Judge::mark_file(const std::string& path, Flow flow) {
+  if (auto known = files_.find(path); known != files_.end()) known->second.child &= flow.child;
   if (!flow.any()) return;
   if (path.ends_with('/')) {
     if (trees_.size() < 64) trees_.emplace_back(path, flow);
@@ -170,7 +183,11 @@ const std::string* Judge::file_text(const std::string& path) const {
 
 void Judge::write_text(const std::string& path, std::string_view text, bool append) {
   constexpr std::size_t most = 1 << 20;
-  if (written_.size() >= 256) return;
+  if (written_.size() >= 256 && !written_.contains(path)) {
+    mark_file(path, Flow{.decoded = true});  // whoever runs it does not know what it holds
+    return;
+  }
+  picked_up_.erase(path);
   std::string& kept = written_[path];
   if (!append) kept.clear();
   if (kept.size() + text.size() <= most) kept += text;
@@ -250,6 +267,7 @@ Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
     for (const Redirect& redirect : script.commands[i].redirects) feeds(redirect.target, i);
   }
   std::vector<Flow>* outer = std::exchange(outs_, &state.outs);
+  const Script* outer_script = std::exchange(script_, &script);
   for (std::uint32_t i = 0; i < script.commands.size(); ++i) {
     if (!late[i]) command(state, i, frame, in);
   }
@@ -257,6 +275,7 @@ Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
     if (late[i]) command(state, i, frame, in);
   }
   outs_ = outer;
+  script_ = outer_script;
   Flow all;
   for (const Flow& out : state.outs) all |= out;
   return all;

@@ -57,6 +57,8 @@ struct Run {
   bool local_only = false;      // every host named is this machine
   bool judged = false;          // a check has said all there is to say about the operands
   bool options_judged = false;  // … and about the options
+  bool own_code = false;        // code in a file that this script wrote may start programs as any script may
+  bool only_certain = false;    // a tool found the code by itself: which of its functions run, and with what, is open
 };
 
 class Judge {
@@ -84,7 +86,8 @@ class Judge {
   void shell_text(Run& run, const Arg& text, std::span<const Arg> positional, std::optional<Frame> frame = {});
   void shell_line(Run& run, std::span<const Arg> words, std::optional<Frame> frame = {});
   void run_code(Run& run, std::uint8_t language, const Arg& text);
-  void run_script_file(Run& run, const Arg& file);
+  /// `language` 0: the one that the program's own operand is in.
+  void run_script_file(Run& run, const Arg& file, std::uint8_t language);
   void run_stdin(Run& run, std::uint8_t language);
   void environment(Run& run, std::string_view name, const Arg& value);
   void git_setting(Run& run, std::string_view key, std::string_view value, const Arg& arg);
@@ -96,8 +99,12 @@ class Judge {
   void rename_program(const Run& run, const Arg& from, const Arg& to);
   /// What a file is known to hold, because this script has written it.
   const std::string* file_text(const std::string& path) const;
+  bool has_written() const { return !written_.empty(); }
   void write_text(const std::string& path, std::string_view text, bool append);
+  /// True once for each time that a file is written, so that no tool judges the same text again.
+  bool picks_up(const std::string& path) { return picked_up_.insert(path).second; }
   void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
+  bool names_a_child(const Word& word) const;
   void set_alias(std::string_view name, std::string_view line) { aliases_[std::string(name)] = line; }
   void mark_variable(std::string_view name, Flow flow);
   Flow variable_flow(std::string_view name) const;
@@ -131,16 +138,23 @@ class Judge {
   void shell_escapes(Run& run);
   void implied_files(Run& run);
   void scripts_of_package(Run& run);
+  void picked_up(Run& run);
+  void run_picked_up(Run& run, const std::string& path, std::string_view language);
+  void run_lines(Run& run, std::string_view text, const Arg& arg);
+  void run_compiled(Run& run);
   void stray_paths(Run& run);
   void stray_command(Run& run);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
-  static bool is_glued_word(const Sorted& sorted, std::string_view name, bool glued);
+  static bool is_glued(const Sorted& sorted, std::string_view name, bool glued);
   void option_that_runs(Run& run, std::string_view name, const Arg& value);
   std::string with_calls(std::string_view text) const;
   void list_calls(std::span<const Arg> words, Span where);
   void unknown_program(Run& run, std::string_view name);
+  void unprotects(Run& run, std::string_view name);
   void unknown_name(Run& run);
+  bool one_of_few(Run& run);
+  std::string_view looked_up(const Arg& name) const;
   void by_path(Run& run, std::string_view path);
   void known_program(Run& run, const Node& program);
   Risk base_level(Run& run, const Rule*& rule);
@@ -148,6 +162,7 @@ class Judge {
   void apply_operands(Run& run);
   void apply_net(Run& run);
   bool asks_for_help(const Run& run) const;
+  static bool only_asks(const Sorted& sorted, bool by_verb);
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);
   void verbs(Run& run, std::span<const Arg> words);
@@ -169,9 +184,12 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
+  bool compiles_ = false;                                    // a compiler ran after something was written
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
   std::map<std::string, std::string, std::less<>> aliases_;
   std::vector<Flow>* outs_ = nullptr;
+  const Script* script_ = nullptr;                           // the one that is walked over now, as outs_
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
   mutable std::unordered_map<std::string, Place> places_;

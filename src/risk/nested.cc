@@ -82,11 +82,12 @@ void Judge::shell_line(Run& run, std::span<const Arg> words, std::optional<Frame
   shell_text(run, line, {}, frame);
 }
 
-void Judge::run_script_file(Run& run, const Arg& file) {
+void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
   const std::optional<int> descriptor = file.known ? descriptor_named(file.text) : std::nullopt;
+  const auto roles = run.sorted.node ? run.sorted.node->roles() : std::span<const rows::RoleRow>{};
+  if (language == 0 && !roles.empty() && roles[0].kind() == Role::script) language = roles[0].language;
   if (file.text == "-" || descriptor == 0) {
-    const rows::RoleRow* role = run.sorted.node->roles().empty() ? nullptr : &run.sorted.node->roles()[0];
-    run_stdin(run, role ? role->language : std::uint8_t{0});
+    run_stdin(run, language != 0 || roles.empty() ? language : roles[0].language);
     return;
   }
   if (file.flow.network) {
@@ -108,11 +109,9 @@ void Judge::run_script_file(Run& run, const Arg& file) {
   else if (carried.decoded && !file_text(place.path))
     raise(run, "dynamic.script", file.where);
   if (const std::string* text = file_text(place.path)) {
-    const rows::RoleRow* role =
-        run.sorted.node && !run.sorted.node->roles().empty() ? &run.sorted.node->roles()[0] : nullptr;
     const bool sourced = !run.words.empty() && (run.words[0].text == "." || run.words[0].text == "source");
     const std::string whole = sourced ? with_calls(*text) : *text;
-    run_written(run, file.text, whole, role && role->kind() == Role::script ? role->language : std::uint8_t{0}, file);
+    run_written(run, file.text, whole, language, file);
   }
   if (file.text.starts_with("http://") || file.text.starts_with("https://")) {
     raise(run, "net.run", file.where);
@@ -147,9 +146,20 @@ void Judge::run_written(Run& run, std::string_view name, const std::string& text
                                 {"lua", "lua"}}) {
       if (first.starts_with("#!") && first.find(mark) != std::string_view::npos) wanted = spoken;
     }
-    if (name.ends_with(".py")) wanted = "python";
+    for (auto [ending, spoken] : {std::pair<std::string_view, std::string_view>{".py", "python"},
+                                  {".go", "go"},
+                                  {".rs", "rust"},
+                                  {".c", "c"},
+                                  {".java", "java"}}) {
+      if (name.ends_with(ending)) wanted = spoken;
+    }
     language = language_named(wanted).value_or(0);
   }
+  // Of a compiled program too, which functions run is open.
+  const std::string_view spoken = language_name(language);
+  const bool compiled = spoken == "c" || spoken == "go" || spoken == "rust";
+  const bool own = std::exchange(run.own_code, run.own_code || compiled);
+  const bool certain = std::exchange(run.only_certain, run.only_certain || compiled);
   Arg content;
   content.text = keep(text);
   content.where = arg.where;
@@ -159,6 +169,8 @@ void Judge::run_written(Run& run, std::string_view name, const std::string& text
   run_code(run, language, content);
   run.frame = frame;
   run.in = before;
+  run.own_code = own;
+  run.only_certain = certain;
 }
 
 /// Functions that a sourced file defines run when they are called, wherever that is.
@@ -216,7 +228,7 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
       if (descriptor_named(run.in.file.text))
         raise(run, "dynamic.stdin", run.where);
       else if (run.in.file.text != "-")
-        run_script_file(run, run.in.file);
+        run_script_file(run, run.in.file, language);
       break;
   }
 }

@@ -34,8 +34,59 @@ Risk verb_risk(std::string_view word) {
   return found;
 }
 
+/// "$pm" install, where branches before left pm as npm, yarn or pnpm: as grave as the gravest of them.
+bool Judge::one_of_few(Run& run) {
+  const Arg& name = run.words[0];
+  if (!name.word || name.word->pieces.size() != 1 || name.word->pieces[0].one_of.empty()) return false;
+  if (name.flow.any() || too_deep(run)) return false;
+  const Piece& piece = name.word->pieces[0];
+  at_least(run, Risk::normal);
+  for (const std::string& value : piece.one_of) {
+    std::vector<Arg>& words = lists_.emplace_back();
+    for (std::size_t at = 0; at < value.size();) {
+      const std::size_t end = piece.quoted ? value.size() : std::min(value.find(' ', at), value.size());
+      if (end > at) words.push_back(synthetic(value.substr(at, end - at), name));
+      if (end > at) words.back().known = true;
+      if (end > at) words.back().maybe_many = false;
+      at = end + 1;
+    }
+    words.insert(words.end(), run.words.begin() + 1, run.words.end());
+    Frame frame = run.frame;
+    frame.depth += 1;
+    run.out |= call(words, frame, run.in, run.where);
+  }
+  return true;
+}
+
+/// node=$(command -v node); "$node" app.js: where the program was found, not which it is, is open.
+std::string_view Judge::looked_up(const Arg& name) const {
+  if (!name.word || !script_ || name.word->pieces.size() != 1 || name.word->pieces[0].from.size() != 1) return {};
+  const std::uint32_t index = name.word->pieces[0].from[0];
+  if (index >= script_->commands.size()) return {};
+  const std::vector<Word>& words = script_->commands[index].words;
+  if (words.size() < 2 || words.size() > 3 || !std::all_of(words.begin(), words.end(), [](const Word& word) {
+        return word.pieces.size() == 1 && word.known();
+      }))
+    return {};
+  const std::string_view program = words[0].pieces[0].text, found = words.back().pieces[0].text;
+  // command -v names a function first, which would then be what runs.
+  const bool functions = script_->text.find("()") != std::string::npos ||
+                         script_->text.find("function") != std::string::npos ||
+                         script_->text.find("eval") != std::string::npos;
+  const bool asks = (program == "which" && words.size() == 2) ||
+                    (program == "command" && words.size() == 3 && words[1].pieces[0].text == "-v" && !functions) ||
+                    (program == "type" && words.size() == 3 && words[1].pieces[0].text == "-P");
+  return asks && find_program(found) ? found : std::string_view{};
+}
+
 void Judge::unknown_name(Run& run) {
   const Arg& name = run.words[0];
+  if (one_of_few(run)) return;
+  if (const std::string_view found = looked_up(name); !found.empty()) {
+    at_least(run, Risk::normal);
+    judge_program(run, found);
+    return;
+  }
   if (name.flow.network || run.in.flow.network) {
     raise(run, "net.run", name.where);
     return;
@@ -76,7 +127,12 @@ void Judge::by_path(Run& run, std::string_view path) {
   if (place.area == Area::workspace || place.area == Area::unknown) {
     // ./ls is not ls: its name promises nothing, so it is never less than an ordinary program of the workspace.
     at_least(run, Risk::normal);
-    if (const std::string* text = file_text(place.path)) run_written(run, name, *text, 0, run.words[0]);
+    if (const std::string* text = file_text(place.path)) {
+      run.own_code = true;
+      run_written(run, name, *text, 0, run.words[0]);
+      run.own_code = false;
+    }
+    run_compiled(run);
     if (find_program(name))
       judge_program(run, name);
     else
@@ -127,7 +183,8 @@ void Judge::verbs(Run& run, std::span<const Arg> words) {
   for (const Arg& arg : words) {
     if (arg.text.starts_with('-')) continue;
     if (++seen > 3) break;
-    if (arg.text.find('/') == std::string_view::npos && verb_risk(arg.text) == Risk::dangerous) {
+    const bool file = arg.text.find('/') != std::string_view::npos || listed("file_name", arg.text);
+    if (!file && verb_risk(arg.text) == Risk::dangerous) {
       raise(run, "program.destructive_verb", arg.where);
       return;
     }
@@ -195,6 +252,28 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
   return true;
 }
 
+/// nomad job status, rc-service --list: the first words ask and none of them changes, or the options do nothing else.
+/// Only where the tables say of the tool as a whole that it changes something, never of the subcommand that was given;
+/// by verb only where its words are verbs at all: pkg_add tree installs a tree.
+bool Judge::only_asks(const Sorted& sorted, bool by_verb) {
+  if (sorted.node != sorted.program && sorted.node->name.view() != "*") return false;
+  bool question = false;
+  for (const GivenOption& given : sorted.options) {
+    if (given.option && given.option->spec.level >= static_cast<int>(Risk::dangerous)) return false;
+    if (!given.option && !listed("question_option", given.name)) return false;
+    question |= !given.option;
+  }
+  std::vector<std::string_view> words(sorted.chain_texts.begin() + 1, sorted.chain_texts.end());
+  for (const Operand& operand : sorted.operands) words.push_back(operand.arg.known ? operand.arg.text : "");
+  if (!by_verb) return question && words.empty();
+  constexpr std::size_t reach = 3;
+  for (std::size_t i = 0; i < std::min(words.size(), reach); ++i) {
+    if (words[i].empty() || listed("verb_changes", words[i]) || verb_risk(words[i]) == Risk::dangerous) return false;
+    question |= listed("question", words[i]);
+  }
+  return question;
+}
+
 /// The level of the call before anything raises it, and the rule that says it.
 Risk Judge::base_level(Run& run, const Rule*& rule) {
   const rows::Spec* base = &run.sorted.node->base;
@@ -208,6 +287,12 @@ Risk Judge::base_level(Run& run, const Rule*& rule) {
     if (when.spec.replaces && holds(run, when.condition.view())) consider(when.spec);
   }
   rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
+  const bool verbs = rule && listed("question_lowers", rule->name.view());
+  const bool options = rule && listed("question_option_lowers", rule->name.view());
+  if ((verbs || options) && only_asks(run.sorted, verbs)) {
+    rule = nullptr;
+    return Risk::normal;
+  }
   return base->level < 0 ? Risk::normal : static_cast<Risk>(base->level);
 }
 
@@ -260,13 +345,16 @@ void Judge::known_program(Run& run, const Node& program) {
                     .suspect = run.in.flow.suspect,
                     .endless = run.in.flow.endless,
                     .secret_names = run.in.flow.secret_names,
-                    .decoded = run.in.flow.decoded};
+                    .decoded = run.in.flow.decoded,
+                    .child = run.in.flow.child,
+                    .many = run.in.flow.many};
     for (const Arg& word : run.words)
       run.out |= Flow{.network = word.flow.network,
                       .secret = word.flow.secret,
                       .token = word.flow.token,
                       .suspect = word.flow.suspect,
-                      .secret_names = word.flow.secret_names};
+                      .secret_names = word.flow.secret_names,
+                      .child = word.flow.child};
   }
   if (sorted.marked(Mark::environment)) run.out.secret = true;
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;

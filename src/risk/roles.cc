@@ -137,33 +137,6 @@ void Judge::deletes(Run& run, const Arg& arg) {
   }
 }
 
-/// The recipe lines of a makefile that this script has written.
-void Judge::run_recipes(Run& run, const std::string& text, const Arg& arg) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line(text.data() + at, end - at);
-    at = end + 1;
-    const std::size_t inline_recipe =
-        line.find(':') != std::string_view::npos ? line.find(';') : std::string_view::npos;
-    if (line.starts_with('\t'))
-      line.remove_prefix(1);
-    else if (inline_recipe != std::string_view::npos)
-      line.remove_prefix(inline_recipe + 1);
-    else
-      continue;
-    while (!line.empty() && (line[0] == '@' || line[0] == '-' || line[0] == '+' || line[0] == ' '))
-      line.remove_prefix(1);
-    if (line.empty() || too_deep(run)) continue;
-    Arg recipe = synthetic(std::string(line), arg);
-    recipe.known = true;
-    recipe.flow = {};
-    Stdin before = std::exchange(run.in, Stdin{});
-    shell_text(run, recipe, {});
-    run.in = before;
-  }
-}
-
 namespace {
 
 /// Where an address or its program says which port, and it is none of the web's: a host without one means the web.
@@ -350,7 +323,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       run_code(run, language, arg);
       break;
     case Role::script:
-      run_script_file(run, arg);
+      run_script_file(run, arg, language);
       break;
     case Role::pair_read:
       reads(run, arg, false);

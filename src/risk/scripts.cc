@@ -310,6 +310,9 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
     judge.shell_text(run, inner, {});
   };
   if (rest.starts_with('!')) return shell(rest.substr(1));
+  const bool all = command.find("%d") != std::string_view::npos || command.find("1,$d") != std::string_view::npos;
+  if (all && (rest == "d" || rest.starts_with("d|") || rest.starts_with("d ")))
+    judge.raise(run, "fs.truncate", arg.where);
   const std::size_t bang = rest.find('!');
   const std::string_view word = rest.substr(0, rest.find_first_of(" !("));
   for (std::string_view runs : {"r", "read", "w", "write"}) {

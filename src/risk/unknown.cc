@@ -1,9 +1,7 @@
 // What can be said of a program that no row describes, and of options that no row names: what they are called, what
 // they are handed, and whether they are there at all.
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <unordered_set>
 #include <utility>
 
 #include "risk/judge.h"
@@ -13,41 +11,6 @@ namespace cordon::risk {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Implied {
-  std::string_view program;
-  std::array<std::string_view, 4> files;
-};
-
-/// Files that a tool runs without being told their names.
-constexpr std::array implied{
-    Implied{"make", {"Makefile", "makefile", "GNUmakefile"}},
-    Implied{"cmake", {"CMakeLists.txt"}},
-    Implied{"npm", {"package.json"}},
-    Implied{"yarn", {"package.json"}},
-    Implied{"pnpm", {"package.json"}},
-    Implied{"bun", {"package.json"}},
-    Implied{"pip", {"setup.py", "pyproject.toml"}},
-    Implied{"pytest", {"conftest.py", "pytest.ini", "pyproject.toml"}},
-    Implied{"tox", {"tox.ini"}},
-    Implied{"nox", {"noxfile.py"}},
-    Implied{"cargo", {"build.rs", "Cargo.toml"}},
-    Implied{"gradle", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"gradlew", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"mvn", {"pom.xml"}},
-    Implied{"rake", {"Rakefile"}},
-    Implied{"bundle", {"Gemfile"}},
-    Implied{"just", {"justfile", "Justfile"}},
-    Implied{"task", {"Taskfile.yml", "Taskfile.yaml"}},
-    Implied{"docker", {"Dockerfile", "docker-compose.yml", "compose.yaml"}},
-    Implied{"podman", {"Dockerfile", "Containerfile"}},
-    Implied{"terraform", {"main.tf"}},
-    Implied{"ansible-playbook", {"ansible.cfg"}},
-    Implied{"vagrant", {"Vagrantfile"}},
-    Implied{"scons", {"SConstruct"}},
-    Implied{"ninja", {"build.ninja"}},
-    Implied{"direnv", {".envrc"}},
-};
 
 bool is_shell_like(std::string_view name) {
   const Node* program = find_program(name);
@@ -81,7 +44,41 @@ bool begins_a_command(std::string_view& text) {
   return begins;
 }
 
+namespace {
+
+/// real-time-protection, --disable-firewall, off: the parts of a word, and what they say.
+struct Protection {
+  bool noun = false, off = false;
+
+  void word(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find_first_of("-_:=."), text.size());
+      noun |= listed("protection_noun", text.substr(0, end));
+      off |= listed("off_word", text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+};
+
+}  // namespace
+
+/// mdatp config real-time-protection --value disabled: a tool that no row names, told to protect no longer.
+void Judge::unprotects(Run& run, std::string_view name) {
+  Protection said;
+  said.noun = listed("protection", name);
+  for (const Arg& word : run.words.subspan(1)) said.word(word.text);
+  if (said.noun && said.off) raise(run, "protection.off", run.where);
+}
+
 void Judge::unknown_program(Run& run, std::string_view name) {
+  // ^rm of nushell, &rm of PowerShell, e:rm of elvish: marks of other shells before a program's name.
+  std::string_view bare = name.substr(std::min(name.find_first_not_of("^&%"), name.size()));
+  if (bare.starts_with("e:")) bare.remove_prefix(2);
+  if (bare != name && find_program(bare)) {
+    known_program(run, *find_program(bare));
+    return;
+  }
+  unprotects(run, name);
   effect(Effect::Kind::runs, name);
   if (run.words.size() == 2 && (run.words[1].text == "--version" || run.words[1].text == "--help") &&
       run.words[0].text.find('/') == std::string_view::npos)
@@ -94,7 +91,7 @@ void Judge::unknown_program(Run& run, std::string_view name) {
                   .decoded = run.in.flow.decoded};
   verbs(run, run.words.subspan(1));
   // somevault secrets get x, sometool show-password
-  bool asks = false, secret = false;
+  bool asks = false, secret = listed("password_store", name);
   std::size_t seen = 0;
   for (const Arg& arg : run.words.subspan(1)) {
     if (arg.text.starts_with('-') || arg.text.find('/') != std::string_view::npos) continue;
@@ -117,6 +114,7 @@ void Judge::unknown_program(Run& run, std::string_view name) {
       text.remove_prefix(equals + 1);
     if (text.starts_with('-') || text.empty()) continue;
     if (text.find('/') == std::string_view::npos && text[0] != '.' && text[0] != '~') continue;
+    if (text.starts_with("file://")) text.remove_prefix(7);
     if (text.find("://") != std::string_view::npos) continue;
     const Place place = locate(run, text);
     if (place.credential) {
@@ -199,34 +197,22 @@ void Judge::may_carry(Run& run) {
   unnamed_options(run, about_commands);
 }
 
-namespace {
-
-using Names = std::unordered_set<std::string_view>;
-
-/// Looked up once for each word of a line, which may have many of both.
-Names names_without_a_row(const Sorted& sorted) {
-  Names names;
-  for (const GivenOption& given : sorted.options) {
-    if (!given.option) names.insert(given.name);
-  }
-  return names;
-}
-
-}  // namespace
-
 /// Options that no row names still say by their own names, or by what they are given, that they run or load something.
 void Judge::unnamed_options(Run& run, bool about_commands) {
   const Sorted& sorted = run.sorted;
   const Arg* end = !sorted.carried.empty() ? sorted.carried.data() : sorted.line.data();
-  const Names unnamed = names_without_a_row(sorted);
+  std::set<std::string_view> unnamed;
+  for (const GivenOption& given : sorted.options) {
+    if (!given.option) unnamed.insert(given.name);
+  }
   for (std::size_t i = 1; i < run.words.size() && &run.words[i] != end; ++i) {
     const std::string_view word = run.words[i].text;
     if (word == "--") return;
     if (word.size() < 3 || word[0] != '-') continue;
     const std::size_t equals = word.find('=');
     const std::string_view name = word.substr(0, equals);
-    const bool known = sorted.program && !unnamed.contains(name);
-    if (known && !is_glued_word(sorted, name, equals != std::string_view::npos)) continue;
+    const bool glued = equals != std::string_view::npos;
+    if (sorted.program && !unnamed.contains(name) && !is_glued(sorted, name, glued)) continue;
     Arg value;
     if (equals != std::string_view::npos)
       value = synthetic(std::string(word.substr(equals + 1)), run.words[i]);
@@ -237,8 +223,8 @@ void Judge::unnamed_options(Run& run, bool about_commands) {
   }
 }
 
-/// -pdflatex=x where the row expects letters.
-bool Judge::is_glued_word(const Sorted& sorted, std::string_view name, bool glued) {
+bool Judge::is_glued(const Sorted& sorted, std::string_view name, bool glued) {
+  // -pdflatex=x where the row expects letters.
   const bool word = glued || name.find('-', 1) != std::string_view::npos;
   if (!word || name.starts_with("--")) return false;
   return std::none_of(sorted.chain.begin(), sorted.chain.end(), [&](const Node* node) {
@@ -318,6 +304,11 @@ void Judge::stray_paths(Run& run) {
     const std::optional<Place> place = path_of(given.value);
     if (place && place->credential && !place->persistent && !listed("option_credential", bare))
       reads(run, given.value, false);
+    // -Dmaven.ext.class.path=/tmp/e.jar, -p:CustomTargets=/tmp/x.targets
+    const std::string_view named = given.value.text.substr(given.value.text.rfind('=') + 1);
+    if (named.size() == given.value.text.size() || !named.starts_with('/') || !listed("code_file", named)) continue;
+    const Area area = locate(run, named).area;
+    if (area == Area::temporary || area == Area::outside) raise(run, "exec.outside_code", given.value.where);
   }
 }
 
@@ -354,38 +345,6 @@ void Judge::shell_escapes(Run& run) {
     shell_text(run, synthetic(std::string(line), run.words[0]), {});
     run.in = given;
     return;
-  }
-}
-
-/// echo '{"scripts":{"x":"rm -rf y"}}' > package.json; npm run x
-void Judge::scripts_of_package(Run& run) {
-  const std::string_view program = run.sorted.program->name.view();
-  if (written_.empty() || (program != "npm" && program != "yarn" && program != "pnpm" && program != "bun")) return;
-  const std::string* package = file_text(locate(run, "package.json").path);
-  if (!package || too_deep(run)) return;
-  for (const Arg& word : run.words.subspan(1)) {
-    const std::size_t key = package->find(fmt::format("\"{}\"", word.text));
-    if (word.text.empty() || key == std::string::npos) continue;
-    const std::size_t colon = package->find_first_not_of(" :\n\t", key + word.text.size() + 2);
-    if (colon == std::string::npos || (*package)[colon] != '"') continue;
-    const std::size_t end = package->find('"', colon + 1);
-    shell_text(run, synthetic(package->substr(colon + 1, end - colon - 1), word), {});
-  }
-}
-
-/// curl … > Makefile && make: code from the network by way of a name that the tool knows by itself.
-void Judge::implied_files(Run& run) {
-  if (!run.sorted.program) return;
-  scripts_of_package(run);
-  if (files_.empty() && trees_.empty()) return;
-  const std::string_view program = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
-  for (const Implied& each : implied) {
-    if (each.program != program) continue;
-    for (std::string_view file : each.files) {
-      if (file.empty()) continue;
-      const std::string path = locate(run, file).path;
-      if (file_flow(path).network) raise(run, "net.download_run", run.where);
-    }
   }
 }
 

@@ -291,6 +291,8 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
       function.kind = Variable::Kind::function;
       function.bodies = {node.inner};
       state_.set(State::function_key(node.name), std::move(function));
+      // bash calls it by itself, whenever a command is not found.
+      if (node.name == "command_not_found_handle") run_later(std::string(node.name), flow, node.where);
       return Status::success;
     }
     case Node::Kind::coproc:
@@ -497,13 +499,16 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
     Status status = Status::success;
     Flow round = flow;
     std::uint64_t leaves = leaves_;
+    const std::size_t mark = state_.mark();
+    const Surroundings before = state_.around;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (i == 1) ++repeating_;
       store(node.name, std::nullopt, value_of(words[i]), false);
       if (node.body != nullptr) status = list(*node.body, round);
       if (leaves_ == leaves) continue;
-      // It may have been left, or gone on early: from here on nothing the body assigns is certain.
-      forget(assigned);
+      // It may have been left, or gone on early: from here on nothing that the rounds changed is certain.
+      for (const std::string& name : state_.changed_since(mark)) state_.make_unknown(name);
+      merge(before);
       round.conditional = true;
       if (flow.output != nullptr) flow.output->lose();
       status = Status::unknown;
@@ -514,6 +519,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
   }
   Flow inner = flow;
   inner.conditional = true;
+  const std::size_t first = script_.commands.size();
   if (words.size() > max_unrolled) odd(Oddity::Kind::limit, "a loop over more words than are followed", node.where);
   std::size_t shown = select ? 1 : std::min(words.size(), max_unrolled);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -529,6 +535,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
     if (repeated_ > max_repeated) break;
   }
   if (shown > 1) --repeating_;
+  note_many(first, node.where, flow);
   forget(assigned);
   if (is_name(node.name)) state_.make_unknown(node.name);
   if (select) state_.make_unknown("REPLY");
@@ -555,33 +562,6 @@ Status Evaluator::loop_node(const Node& node, const Flow& flow) {
   return Status::unknown;
 }
 
-// An endless loop that keeps starting background jobs is a bomb without a function; one that does nothing but append to
-// a file fills the disk.
-void Evaluator::note_endless(std::size_t first, Span where, const Flow& flow) {
-  bool appends = false, only_writes = true;
-  for (std::size_t i = first; i < script_.commands.size(); ++i) {
-    const Command& command = script_.commands[i];
-    for (const Redirect& redirect : command.redirects) {
-      appends = appends || (redirect.kind == Redirect::Kind::append && !redirect.target.text().starts_with("/dev/"));
-    }
-    if (command.words.empty()) continue;
-    const std::string name = command.words[0].text();
-    const bool makes = name == "mkdir" || name == "mktemp" || name == "cp";
-    appends = appends || makes;
-    if (makes || name == "cd") continue;
-    only_writes = only_writes && (name == "cat" || name == "echo" || name == "printf" || name == "true" ||
-                                  name == ":" || name == "head" || name == "dd" || name == "seq" || name == "date");
-  }
-  if (appends && only_writes) odd(Oddity::Kind::filling, "an endless loop that only writes", where);
-  if (flow.background) return;
-  for (std::size_t i = first; i < script_.commands.size(); ++i) {
-    if (!script_.commands[i].background || script_.commands[i].kind == Command::Kind::compound) continue;
-    if (script_.commands[i].in_substitution != flow.substitution) continue;
-    odd(Oddity::Kind::fork_bomb, "an endless loop that starts background commands", where);
-    return;
-  }
-}
-
 Status Evaluator::arithmetic_for(const Node& node, const Flow& flow) {
   Assigned assigned;
   collect(node.body, assigned);
@@ -600,6 +580,7 @@ Status Evaluator::arithmetic_for(const Node& node, const Flow& flow) {
   if (node.body != nullptr) list(*node.body, inner);
   arithmetic(node.arithmetic[2], flow);
   if (endless) note_endless(first, node.where, flow);
+  note_many(first, node.where, flow);
   forget(assigned);
   return Status::unknown;
 }
@@ -616,7 +597,7 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
   ends.push_back(before);
   State::Changes falling;
   Surroundings falling_around;
-  bool falls = false;
+  bool falls = false, takes_rest = false;
   for (const CaseClause& clause : node.clauses) {
     for (const Word& pattern : clause.patterns) {
       Flow testing = inner;
@@ -640,6 +621,14 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
     }
     courses.push_back(std::move(changes));
     ends.push_back(std::move(end));
+    takes_rest = takes_rest || std::any_of(clause.patterns.begin(), clause.patterns.end(), [](const Word& pattern) {
+                   return pattern.parts.size() == 1 && pattern.parts[0].kind == Part::Kind::literal &&
+                          pattern.parts[0].text == "*";
+                 });
+  }
+  if (takes_rest) {
+    courses.erase(courses.begin());
+    ends.erase(ends.begin());
   }
   finish_courses(courses, ends);
   return Status::unknown;

@@ -135,7 +135,10 @@ class Evaluator {
   void merge_directory(const Surroundings& ran, bool on_success);
   void finish_courses(const std::vector<State::Changes>& courses, const std::vector<Surroundings>& ends);
   void conditional_output(Output& output);
+  bool is_one_of_few_programs(Field& name) const;
   void note_endless(std::size_t first, Span where, const Flow& flow);
+  void note_many(std::size_t first, Span where, const Flow& flow);
+  bool starts_jobs(std::size_t first, const Flow& flow) const;
   void run_traps();
   template <class F>
   void in_subshell(F body);

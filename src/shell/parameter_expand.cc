@@ -237,8 +237,9 @@ void Evaluator::expand_scalar(const Parameter& parameter, const Part& part, Buil
   bool guarded = is_conditional(parameter.op);
   if (looked.kind != Looked::Kind::set && state_.around.nounset && !guarded) note_abort();
   if (looked.kind == Looked::Kind::unknown && parameter.op.empty() && !parameter.length) {
-    return builder.unknown(
-        {.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
+    Piece piece{.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)};
+    if (!looked.value.pieces.empty()) piece.one_of = std::move(looked.value.pieces.front().one_of);
+    return builder.unknown(std::move(piece));
   }
   if (parameter.length) {
     bool known = looked.kind != Looked::Kind::unknown && looked.value.known && is_ascii(looked.value.text);

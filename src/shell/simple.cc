@@ -470,6 +470,7 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
       known && !path && state_.functions() > 0 ? state_.find(State::function_key(name)) : nullptr;
   bool is_function = function != nullptr && function->kind == Variable::Kind::function;
   bool is_bash_builtin = known && !path && is_builtin(name);
+  const bool one_of_few = !known && is_one_of_few_programs(command.words[0]);
   if (is_function) {
     command.kind = Command::Kind::function;
   } else if (is_bash_builtin) {
@@ -495,7 +496,7 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
     status = call_function(called, index, flow);
   } else if (is_bash_builtin) {
     status = builtin(name, index, 0, flow);
-  } else if (!known && !path) {
+  } else if (!known && !path && !one_of_few) {
     forget_everything();
     if (flow.output != nullptr) flow.output->lose();
   } else {

@@ -33,7 +33,7 @@ std::size_t Variable::size() const {
 bool Variable::same_as(const Variable& other) const {
   return kind == other.kind && exported == other.exported && integer == other.integer && lower == other.lower &&
          upper == other.upper && readonly == other.readonly && reference == other.reference && value == other.value &&
-         elements == other.elements && bodies == other.bodies && certain == other.certain;
+         elements == other.elements && bodies == other.bodies && certain == other.certain && one_of == other.one_of;
 }
 
 const Variable* State::find(std::string_view name) const {
@@ -43,6 +43,7 @@ const Variable* State::find(std::string_view name) const {
 }
 
 void State::set(std::string_view name, Variable variable) {
+  variable.one_of.clear();  // only a join knows them
   variable.changed = ++clock_;
   if (variable.kind == Variable::Kind::function) ++functions_;
   auto found = names_.find(name);
@@ -92,6 +93,29 @@ std::vector<std::string> State::changed_since(std::size_t mark) const {
   return {names.begin(), names.end()};
 }
 
+std::vector<std::string> values_of(const std::vector<const Variable*>& courses) {
+  constexpr std::size_t most = 8, longest = 128;
+  std::vector<std::string> all;
+  for (const Variable* each : courses) {
+    const bool plain = !each->integer && !each->lower && !each->upper && !each->reference;
+    const bool known = each->kind == Variable::Kind::scalar && each->value.known;
+    const bool few = each->kind == Variable::Kind::unknown && !each->one_of.empty();
+    if (!plain || (!known && !few)) return {};
+    if (known) all.push_back(each->value.text);
+    all.insert(all.end(), each->one_of.begin(), each->one_of.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  // Only what no expansion would change: names, options, paths, with single blanks between them.
+  constexpr std::string_view marks = "_./+@:=- ";
+  const bool good = std::all_of(all.begin(), all.end(), [&](const std::string& text) {
+    return !text.empty() && text.size() <= longest && std::all_of(text.begin(), text.end(), [&](char c) {
+      return isalnum(static_cast<unsigned char>(c)) || marks.find(c) != std::string_view::npos;
+    });
+  });
+  return good && all.size() <= most ? all : std::vector<std::string>{};
+}
+
 void State::join(const std::vector<Changes>& courses) {
   std::map<std::string_view, std::vector<const Variable*>> touched;
   for (std::size_t i = 0; i < courses.size(); ++i) {
@@ -131,7 +155,15 @@ void State::join(const std::vector<Changes>& courses) {
     }
     either.kind = function ? Variable::Kind::function : Variable::Kind::unknown;
     either.exported = exported;
+    for (const Variable*& value : values) value = value == nullptr ? base : value;
+    // declare -u under a condition: what a later assignment stores is open.
+    either.reference = std::any_of(values.begin(), values.end(), [&](const Variable* value) {
+      return value->integer != first->integer || value->lower != first->lower || value->upper != first->upper ||
+             value->reference;
+    });
+    std::vector<std::string> few = function ? std::vector<std::string>{} : values_of(values);
     set(name, std::move(either));
+    names_.find(name)->second.one_of = std::move(few);
   }
 }
 
@@ -148,8 +180,8 @@ void State::make_unknown(std::string_view name) {
 void State::make_all_unknown() {
   std::vector<std::string> names;
   for (const auto& [name, variable] : names_) {
-    bool already =
-        variable.kind == Variable::Kind::unknown || (variable.kind == Variable::Kind::function && !variable.certain);
+    bool already = (variable.kind == Variable::Kind::unknown && variable.one_of.empty()) ||
+                   (variable.kind == Variable::Kind::function && !variable.certain);
     if (!already) names.push_back(name);
   }
   for (const std::string& name : names) make_unknown(name);

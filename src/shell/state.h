@@ -42,6 +42,7 @@ struct Variable {
   std::map<std::string, Value> elements;  // arrays; indices are padded so that they sort as numbers
   std::vector<const Node*> bodies;        // of a function: those it may have
   bool certain = true;                    // the function is one of them
+  std::vector<std::string> one_of;        // of an unknown scalar: all values it may have, where these are known
   std::uint64_t changed = 0;
   bool same_as(const Variable& other) const;
   /// About how many bytes it takes to copy.
@@ -63,6 +64,9 @@ struct Surroundings {
   bool nounset = false;
   bool operator==(const Surroundings&) const = default;
 };
+
+/// The few plain values that a variable may have after one of several courses; nothing when any of them is not known.
+std::vector<std::string> values_of(const std::vector<const Variable*>& courses);
 
 class State {
  public:

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "shell/array_key.h"
+#include "shell/builtin_names.h"
 #include "shell/characters.h"
 #include "shell/evaluator.h"
 
@@ -85,9 +86,27 @@ Evaluator::Looked Evaluator::look_up(std::string_view name) const {
       return element(*variable, array_key(0), name);
     case Variable::Kind::associative:
       return element(*variable, "0", name);
+    case Variable::Kind::unknown: {
+      Looked looked = unknown();
+      // Another IFS would split the values in other places than blanks.
+      if (state_.find("IFS") == nullptr) looked.value.pieces.front().one_of = variable->one_of;
+      return looked;
+    }
     default:
       return unknown();
   }
+}
+
+// A name that may be a builtin's or a function's is not one of few programs: what it would do is not followed.
+bool Evaluator::is_one_of_few_programs(Field& name) const {
+  if (name.pieces.size() != 1 || name.pieces[0].one_of.empty()) return false;
+  std::vector<std::string>& values = name.pieces[0].one_of;
+  const bool programs = std::all_of(values.begin(), values.end(), [&](const std::string& value) {
+    const std::string first = value.substr(0, value.find(' '));
+    return !first.empty() && !is_builtin(first) && state_.find(State::function_key(first)) == nullptr;
+  });
+  if (!programs) values.clear();
+  return programs;
 }
 
 Evaluator::Looked Evaluator::element(const Variable& variable, const std::optional<std::string>& key,
