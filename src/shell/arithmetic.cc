@@ -96,7 +96,10 @@ class Calculation {
     long long yes = assignment();
     if (!take(":")) return good_ = false, 0;
     evaluating_ = before && test == 0;
-    long long no = assignment();
+    // a ? b : c=d assigns to the whole of what stands before, which is an error.
+    if (++depth_ > 100) return good_ = false, 0;
+    long long no = conditional();
+    --depth_;
     evaluating_ = before;
     return test != 0 ? yes : no;
   }

@@ -182,6 +182,14 @@ TEST(ParsingBypass, CommandsAfterACommentLine) { EXPECT_EQ(said("# x\nevil"), "e
 TEST(ParsingBypass, CaseInsideSubstitution) {
   EXPECT_EQ(said("echo $(case x in x) evil;; esac)"), "$ ? evil\nb: echo ‹$(case x in x) evil;; esac)›\n");
 }
+// bash gives up the line at an assignment to what is no variable; the next one runs with what was set before.
+TEST(Arithmetic, AnAssignmentAfterAChoiceIsAnError) {
+  EXPECT_EQ(said("x=1; : $((1?2:y=3)); x=2\nrec \"$x\""), "b: x=1\nb: : ‹number $((1?2:y=3))›\nb: x=2\nrec ‹\"$x\"›\n");
+  EXPECT_EQ(said("rec $((0?2:(y=3)))"), "rec 3\n");
+  std::string chain;
+  for (int i = 0; i < 100'000; ++i) chain += "1?1:";
+  EXPECT_FALSE(said("rec $((" + chain + "1))").empty()) << "however deep";
+}
 TEST(ParsingBypass, SubshellsThatLookLikeArithmetic) { EXPECT_EQ(said("((evil); a)"), "evil\na\n"); }
 TEST(ParsingBypass, SubstitutionThatLooksLikeArithmetic) {
   EXPECT_EQ(said("echo $((evil); a)"), "$ evil\n$ a\nb: echo ‹$((evil); a)›\n");

@@ -406,6 +406,8 @@ bool fits(const cordon::Word& word, std::string_view text) {
       open = true;
       continue;
     }
+    // What is known of the end is at the end, also where it occurs before.
+    if (open && &piece == &word.pieces.back()) return rest.ends_with(piece.text);
     std::size_t at = open ? rest.find(piece.text) : rest.starts_with(piece.text) ? 0 : std::string_view::npos;
     if (at == std::string_view::npos) return false;
     rest.remove_prefix(at + piece.text.size());
