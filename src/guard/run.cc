@@ -1,4 +1,6 @@
 // From a plan that may run to its two records.
+#include <utility>
+
 #include "guard/contacts.h"
 #include "guard/guard_state.h"
 #include "guard/refusal.h"
@@ -221,6 +223,8 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
   Contacts contacts(execution.unrecorded ? nullptr : *book, line, options.sources, plan::granted_rules(plan.grants));
   std::string output;
   execution.report = deed(std::move(place), *std::move(clearance), contacts, output);
+  // Let go of last, and in any case before anybody is told: it needs time that the record needs too.
+  const auto holding = std::exchange(execution.report.holding, nullptr);
   if (!contacts.trouble().empty()) {
     execution.alerts.push_back("not every connection could be recorded: " + contacts.trouble());
     alarm(Alert::Kind::audit_trouble, request, contacts.trouble());

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,6 +114,8 @@ struct RunReport {
   std::vector<Violation> violations;
   std::vector<Quarantined> quarantined;
   std::vector<Contact> contacts;  // with network rules; the same ones together
+  /// What has to stay in the workspace while anything of the run is left: let go of it before saying that it is over.
+  std::shared_ptr<const void> holding;
 };
 
 }  // namespace cordon

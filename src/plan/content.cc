@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <sstream>
 
@@ -35,9 +36,11 @@ std::string key_of(const FileIdentity& identity) {
                      identity.ctime_ns);
 }
 
-Result<Digest> hash_of(const sys::Fd& file, const std::string& path) {
+Result<Digest> hash_of(const sys::Fd& file, const std::string& path, std::uint64_t size) {
+  constexpr std::uint64_t largest_piece = 256 * 1024;
   Sha256 hash;
-  std::string buffer(256 * 1024, '\0');
+  // No larger than it is needed: to touch a quarter of a megabyte first costs more than to hash a small program.
+  std::string buffer(std::min(size + 1, largest_piece), '\0');
   for (;;) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
@@ -84,7 +87,7 @@ Result<std::optional<FrozenFile>> Contents::freeze(const std::string& path, std:
       return std::optional(std::move(frozen));
     }
   }
-  frozen.content = TRY(hash_of(file, path));
+  frozen.content = TRY(hash_of(file, path, identity.size));
   if (::fstat(file.get(), &status) != 0 || !(identity_of(status) == identity)) {
     return fail(Fault::conflict, "{} changed while it was read; try again", path);
   }

@@ -31,8 +31,13 @@ class Cgroup {
   virtual Result<std::vector<sys::Fd>> doors() const { return std::vector<sys::Fd>(); }
   /// Version 2: a descriptor for clone3 to be born into; −1: by its doors.
   virtual int birth_descriptor() const { return -1; }
-  /// What was created unlimited.
-  virtual Result<void> limit(const Limits&) { return {}; }
+  /// What was created unlimited, or for somebody else's limits. What it has already costs nothing.
+  Result<void> limit(const Limits& limits) {
+    if (limits_ && same(*limits_, limits)) return {};
+    CHECK_OK(set(limits));
+    limits_ = limits;
+    return {};
+  }
   /// Tells by `oom_events` (of poll) that the group may have run out of memory, until acknowledged; −1 without.
   virtual int oom_descriptor() const { return -1; }
   virtual short oom_events() const { return 0; }
@@ -42,6 +47,16 @@ class Cgroup {
   virtual CgroupReading read() const = 0;
   /// False while a process is still in it.
   virtual bool remove() = 0;
+
+ protected:
+  /// All of them, those that are none too: it may have had others.
+  virtual Result<void> set(const Limits&) { return {}; }
+
+ private:
+  static bool same(const Limits& one, const Limits& other) {
+    return one.memory_bytes == other.memory_bytes && one.pids == other.pids && one.cpus == other.cpus;
+  }
+  std::optional<Limits> limits_;
 };
 
 /// What the machine gives to this process.

@@ -52,24 +52,6 @@ class CgroupV1 : public Cgroup {
     return {};
   }
 
-  Result<void> limit(const Limits& limits) override {
-    if (auto path = paths_.find("memory"); path != paths_.end() && limits.memory_bytes) {
-      const std::string bytes = std::to_string(limits.memory_bytes);
-      CHECK_OK(write_control(path->second + "/memory.limit_in_bytes", bytes));
-      // Where swap is accounted: none beyond the same limit. Where it is not, the file is missing.
-      (void)write_control(path->second + "/memory.memsw.limit_in_bytes", bytes);
-      watch_oom(path->second);
-    }
-    if (auto path = paths_.find("pids"); path != paths_.end() && limits.pids) {
-      CHECK_OK(write_control(path->second + "/pids.max", std::to_string(limits.pids + 1)));
-    }
-    if (auto path = paths_.find("cpu"); path != paths_.end() && limits.cpus > 0) {
-      CHECK_OK(
-          write_control(path->second + "/cpu.cfs_quota_us", std::to_string(static_cast<long>(limits.cpus * 100'000))));
-    }
-    return {};
-  }
-
   Result<std::vector<sys::Fd>> doors() const override {
     std::vector<sys::Fd> opened;
     for (const auto& [controller, path] : paths_) {
@@ -120,7 +102,32 @@ class CgroupV1 : public Cgroup {
     return paths_.empty();
   }
 
+ protected:
+  Result<void> set(const Limits& limits) override {
+    if (auto path = paths_.find("memory"); path != paths_.end()) CHECK_OK(set_memory(path->second, limits.memory_bytes));
+    if (auto path = paths_.find("pids"); path != paths_.end()) {
+      CHECK_OK(write_control(path->second + "/pids.max", limits.pids ? std::to_string(limits.pids + 1) : "max"));
+    }
+    if (auto path = paths_.find("cpu"); path != paths_.end()) {
+      const long quota = limits.cpus > 0 ? static_cast<long>(limits.cpus * 100'000) : -1;
+      CHECK_OK(write_control(path->second + "/cpu.cfs_quota_us", std::to_string(quota)));
+    }
+    return {};
+  }
+
  private:
+  Result<void> set_memory(const std::string& path, std::uint64_t most) {
+    const std::string bytes = most ? std::to_string(most) : "-1";
+    const std::string with_swap = path + "/memory.memsw.limit_in_bytes";
+    // Never below the limit without swap, which may rise now.
+    if (oom_event_.get() >= 0) (void)write_control(with_swap, "-1");
+    CHECK_OK(write_control(path + "/memory.limit_in_bytes", bytes));
+    // Where swap is accounted: none beyond the same limit. Where it is not, the file is missing.
+    (void)write_control(with_swap, bytes);
+    if (most && oom_event_.get() < 0) watch_oom(path);
+    return {};
+  }
+
   static std::vector<int> members(const std::string& list) {
     std::ifstream file(list);
     std::vector<int> pids;

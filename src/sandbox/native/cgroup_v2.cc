@@ -36,18 +36,6 @@ class CgroupV2 : public Cgroup {
         memory_events_(std::move(events)) {}
   ~CgroupV2() override { remove(); }
 
-  Result<void> limit(const Limits& limits) override {
-    if (controllers_.contains("memory") && limits.memory_bytes) {
-      CHECK_OK(write_control(path_ + "/memory.max", std::to_string(limits.memory_bytes)));
-      (void)write_control(path_ + "/memory.swap.max", "0");
-    }
-    if (controllers_.contains("pids") && limits.pids) {
-      CHECK_OK(write_control(path_ + "/pids.max", std::to_string(limits.pids + 1)));
-    }
-    if (!controllers_.contains("cpu") || limits.cpus <= 0) return {};
-    return write_control(path_ + "/cpu.max", fmt::format("{} 100000", static_cast<long>(limits.cpus * 100'000)));
-  }
-
   int birth_descriptor() const override { return directory_.get(); }
   int oom_descriptor() const override { return memory_events_.get(); }
   // Such a file is always readable; a change shows as POLLPRI, until it is read again.
@@ -74,6 +62,21 @@ class CgroupV2 : public Cgroup {
     if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) return false;
     path_.clear();
     return true;
+  }
+
+ protected:
+  Result<void> set(const Limits& limits) override {
+    const auto number_or_max = [](std::uint64_t number) { return number ? std::to_string(number) : "max"; };
+    if (controllers_.contains("memory")) {
+      CHECK_OK(write_control(path_ + "/memory.max", number_or_max(limits.memory_bytes)));
+      (void)write_control(path_ + "/memory.swap.max", limits.memory_bytes ? "0" : "max");
+    }
+    if (controllers_.contains("pids")) {
+      CHECK_OK(write_control(path_ + "/pids.max", number_or_max(limits.pids ? limits.pids + 1 : 0)));
+    }
+    if (!controllers_.contains("cpu")) return {};
+    const std::string quota = number_or_max(limits.cpus > 0 ? static_cast<std::uint64_t>(limits.cpus * 100'000) : 0);
+    return write_control(path_ + "/cpu.max", quota + " 100000");
   }
 
  private:

@@ -4,6 +4,22 @@
 
 namespace cordon::sandbox::native {
 
+namespace {
+
+// Enough to record how a run ended and to say so.
+constexpr auto answer_time = std::chrono::milliseconds(3);
+
+void collect(Slot remains) {
+  // One that hangs in the kernel must not hold up the others for ever.
+  if (remains.launched) remains.launched->reap(std::chrono::seconds(5));
+  // The kernel may take a moment to let the last ones out of their group.
+  for (int round = 0; remains.cgroup && !remains.cgroup->remove() && round < 100; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+}  // namespace
+
 Collector::Collector() {
   // A caller's signal handlers are not to run here.
   sigset_t all;
@@ -23,10 +39,11 @@ Collector::~Collector() {
   thread_.join();
 }
 
-void Collector::take(Slot slot) {
+void Collector::take(Slot slot, When when) {
   {
     std::lock_guard guard(lock_);
     queue_.push_back(std::move(slot));
+    if (when == When::now) hurry_ = true;
   }
   wake_.notify_one();
 }
@@ -36,17 +53,15 @@ void Collector::work() {
   for (;;) {
     wake_.wait(guard, [this] { return closing_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    Slot remains = std::move(queue_.front());
-    queue_.pop_front();
-    guard.unlock();
-    // One that hangs in the kernel must not hold up the others for ever.
-    if (remains.launched) remains.launched->reap(std::chrono::seconds(5));
-    // The kernel may take a moment to let the last ones out of their group.
-    for (int round = 0; remains.cgroup && !remains.cgroup->remove() && round < 100; ++round) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    wake_.wait_for(guard, answer_time, [this] { return closing_ || hurry_; });
+    hurry_ = false;
+    while (!queue_.empty()) {
+      Slot remains = std::move(queue_.front());
+      queue_.pop_front();
+      guard.unlock();
+      collect(std::move(remains));
+      guard.lock();
     }
-    remains = Slot();
-    guard.lock();
   }
 }
 

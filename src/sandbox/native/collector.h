@@ -19,7 +19,9 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  void take(Slot slot);
+  /// Soon: somebody waits for an answer, which comes first.
+  enum class When { now, soon };
+  void take(Slot slot, When when);
 
  private:
   void work();
@@ -27,6 +29,7 @@ class Collector {
   std::mutex lock_;
   std::condition_variable wake_;
   std::deque<Slot> queue_;
+  bool hurry_ = false;
   bool closing_ = false;
   std::thread thread_;
 };

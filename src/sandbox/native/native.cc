@@ -66,6 +66,25 @@ class RememberedErrors : public Io {
   std::string text_;
 };
 
+/// Placeholders that stay until pid 1 is gone, and with it everybody who could put something in their place.
+class HeldUntilGone {
+ public:
+  HeldUntilGone(PlaceholderHold hold, sys::Fd pid1) : hold_(std::move(hold)), pid1_(std::move(pid1)) {}
+  HeldUntilGone(const HeldUntilGone&) = delete;
+  HeldUntilGone& operator=(const HeldUntilGone&) = delete;
+  ~HeldUntilGone() {
+    constexpr int patience_ms = 1000;
+    pollfd gone{pid1_.get(), POLLIN, 0};
+    // Without one it was waited for already.
+    while (pid1_.get() >= 0 && ::poll(&gone, 1, patience_ms) < 0 && errno == EINTR) continue;
+    hold_.sweep();
+  }
+
+ private:
+  PlaceholderHold hold_;
+  sys::Fd pid1_;
+};
+
 enum class Ordered { at_once, later };
 
 struct NativeSandbox::State {
@@ -74,6 +93,7 @@ struct NativeSandbox::State {
   bool dumpable = ::prctl(PR_GET_DUMPABLE) == 1;
   std::mutex lock;
   Ladder ladder;
+  std::optional<Limits> limits_asked_for;  // last; most runs ask for the same
   std::unique_ptr<Zygote> zygote;
   // In this order, so that slots go before the zygote and everything is collected last.
   Collector collector;
@@ -84,6 +104,15 @@ struct NativeSandbox::State {
   Ladder current_ladder() {
     std::lock_guard guard(lock);
     return ladder;
+  }
+  Ladder ladder_for(const Profile& profile) {
+    std::lock_guard guard(lock);
+    limits_asked_for = profile.limits;
+    return ladder;
+  }
+  std::optional<Limits> last_limits() {
+    std::lock_guard guard(lock);
+    return limits_asked_for;
   }
   Result<void> permit(const Profile& profile, Isolation& isolation);
   RunReport run(const Profile& profile, Io& io, std::stop_token stop, Begun* begun);
@@ -177,7 +206,8 @@ Result<void> NativeSandbox::warm_up(const Profile& profile, const WarmStock& sto
     };
     auto restock = [&state, count = stock.network_namespaces] {
       state.zygote->stock_network_namespaces(count);
-      state.zygote->stock_begun(state.machine, state.current_ladder(), state.cgroups.get(), count / 2);
+      const Zygote::Groups groups{state.cgroups.get(), state.last_limits()};
+      state.zygote->stock_begun(state.machine, state.current_ladder(), groups, count / 2);
       state.zygote->stock_network_namespaces(count);
     };
     state.slots = std::make_unique<WarmSlots>(make, restock);
@@ -219,7 +249,7 @@ Result<void> NativeSandbox::State::send_orders(const Profile& profile, Slot& slo
 /// The child works on its mounts when this returns. Into its control groups first, then the orders: nothing of the
 /// program runs outside of them.
 Result<void> NativeSandbox::State::begin(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble) {
-  slot.draft = TRY(draft_surroundings(profile, machine, current_ladder()));
+  slot.draft = TRY(draft_surroundings(profile, machine, ladder_for(profile)));
   Blueprint& plan = slot.draft->blueprint;
   const InputKind input = profile.input == Input::given ? InputKind::pipe : InputKind::null;
   std::optional<Zygote::Begun> begun;
@@ -256,7 +286,7 @@ void NativeSandbox::State::give_up(Slot slot) {
     slot.launched->reap(std::chrono::seconds(5));
   }
   if (slot.draft && slot.draft->placeholders) slot.draft->placeholders->release();
-  collector.take(std::move(slot));
+  collector.take(std::move(slot), Collector::When::now);
 }
 
 /// One rung of the ladder lower whenever the machine refuses a step and the profile allows less.
@@ -339,12 +369,15 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
   if (keeper) report.contacts = keeper->finish();
   if (violations) report.violations = violations->finish(remembered.text());
   if (slot->launched->memory) io.left(std::move(*slot->launched->memory));
-  if (slot->draft->placeholders) {
-    // While its mounts are there, removing what lies beneath them waits for the kernel, once for each.
-    slot->launched->reap(std::chrono::seconds(1));
-    report.quarantined = slot->draft->placeholders->release();
+  if (auto& placeholders = slot->draft->placeholders) {
+    if (placeholders->watches()) slot->launched->reap(std::chrono::seconds(1));
+    report.quarantined = placeholders->quarantine();
+    // Not swept here: while its mounts are there that waits for the kernel, and there is a record to be written.
+    const int pid1 = slot->launched->pidfd ? ::fcntl(slot->launched->pidfd->get(), F_DUPFD_CLOEXEC, 3) : -1;
+    report.holding = std::make_shared<HeldUntilGone>(*std::move(placeholders), sys::Fd(pid1));
   }
-  collector.take(*std::move(slot));
+  // Who keeps sandboxes ready lives on: there is time. Who runs one command waits for this at its end.
+  collector.take(*std::move(slot), slots ? Collector::When::soon : Collector::When::now);
   if (slots) slots->nudge(WarmSlots::Restock::soon);
   report.duration = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
   return report;

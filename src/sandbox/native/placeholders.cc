@@ -137,11 +137,22 @@ Result<void> PlaceholderHold::also_for(const std::string& mark) const {
 PlaceholderHold::~PlaceholderHold() { release(); }
 
 std::vector<Quarantined> PlaceholderHold::release() {
-  std::vector<Quarantined> moved;
-  if (state_directory_.empty() || (held_as_.empty() && watched_.empty())) return moved;
-  auto journal = PlaceholderJournal::open(state_directory_);
-  if (journal && !held_as_.empty()) journal->leave(held_as_);
+  std::vector<Quarantined> moved = quarantine();
+  sweep();
+  return moved;
+}
+
+void PlaceholderHold::sweep() {
+  if (held_as_.empty()) return;
+  if (auto journal = PlaceholderJournal::open(state_directory_)) journal->leave(held_as_);
   held_as_.clear();
+}
+
+std::vector<Quarantined> PlaceholderHold::quarantine() {
+  std::vector<Quarantined> moved;
+  if (state_directory_.empty() || watched_.empty()) return moved;
+  // One at a time: two runs that end together must not take each other's.
+  const auto journal = PlaceholderJournal::open(state_directory_);
   std::error_code error;
   Reach reach;
   for (const Watched& item : watched_) {

@@ -30,8 +30,13 @@ class PlaceholderHold {
   /// What it holds stays held while that process lives (`sys::liveness_of`): a container that is kept.
   Result<void> also_for(const std::string& mark) const;
 
-  /// After the run: sweeps what nobody else holds, and moves away what appeared where nothing may.
+  /// After the run: moves away what appeared where nothing may, and sweeps what nobody else holds.
   std::vector<Quarantined> release();
+  /// The two halves of it. Sweeping is cheap once the mounts on them are gone.
+  std::vector<Quarantined> quarantine();
+  void sweep();
+  /// Whether there is anything to quarantine: only when everybody who could put something there is gone.
+  bool watches() const { return !watched_.empty(); }
 
  private:
   PlaceholderHold() = default;

@@ -191,7 +191,7 @@ std::optional<Zygote::Begun> Zygote::take_begun(Blueprint& blueprint) {
   return std::nullopt;
 }
 
-Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder, Cgroups* cgroups) {
+Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder, const Groups& groups) {
   auto early = std::make_unique<Blueprint>();
   early->ladder = ladder;
   early->weakened = machine.weakened;
@@ -201,12 +201,13 @@ Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder
   prepare(*early);
   if (early->network_namespace < 0) return fail(Fault::unavailable, "no network namespace is in stock");
   Begun begun;
-  if (cgroups != nullptr) begun.cgroup = TRY(cgroups->create_unlimited());
+  if (groups.from != nullptr) begun.cgroup = TRY(groups.from->create_unlimited());
+  if (begun.cgroup && groups.likely) CHECK_OK(begun.cgroup->limit(*groups.likely));
   begun.child = TRY(WaitingChild::start(std::move(early), begun.cgroup ? begun.cgroup->birth_descriptor() : -1));
   return begun;
 }
 
-void Zygote::stock_begun(const Machine& machine, const Ladder& ladder, Cgroups* cgroups, std::size_t count) {
+void Zygote::stock_begun(const Machine& machine, const Ladder& ladder, const Groups& groups, std::size_t count) {
   // What is switched off for a test is switched off for the sandbox that the test made.
   if (machine.weakened.any() || ::geteuid() == 0 || !ladder.user_namespace) return;
   for (;;) {
@@ -214,7 +215,7 @@ void Zygote::stock_begun(const Machine& machine, const Ladder& ladder, Cgroups* 
       std::lock_guard guard(lock_);
       if (begun_.size() >= count) return;
     }
-    auto begun = begin(machine, ladder, cgroups);
+    auto begun = begin(machine, ladder, groups);
     if (!begun) return;
     std::lock_guard guard(lock_);
     begun_.push_back(std::move(*begun));

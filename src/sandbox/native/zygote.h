@@ -34,8 +34,13 @@ class Zygote {
   };
   /// One for this blueprint, which is made to follow on from it; nothing when none is in stock or none can be used.
   std::optional<Begun> take_begun(Blueprint& blueprint);
+  /// Where control groups come from, and which limits the next run will likely ask for.
+  struct Groups {
+    Cgroups* from;
+    std::optional<Limits> likely;
+  };
   /// Fills the pool of children that have begun. On a thread that outlives them; each takes a network namespace.
-  void stock_begun(const Machine& machine, const Ladder& ladder, Cgroups* cgroups, std::size_t count);
+  void stock_begun(const Machine& machine, const Ladder& ladder, const Groups& groups, std::size_t count);
 
   /// Fills the pool of network namespaces; each is used once. Takes half a millisecond for each: not on anybody's path.
   void stock_network_namespaces(std::size_t count);
@@ -46,7 +51,7 @@ class Zygote {
   Result<sys::Fd> make_network_namespace() const;
   void enter_here(Blueprint& blueprint);
   void give_network(Blueprint& blueprint);
-  Result<Begun> begin(const Machine& machine, const Ladder& ladder, Cgroups* cgroups);
+  Result<Begun> begin(const Machine& machine, const Ladder& ladder, const Groups& groups);
 
   RootTree root_tree_;
   sys::Fd user_;
