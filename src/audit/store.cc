@@ -45,8 +45,7 @@ Result<Store> Store::open(const std::string& path, const Clock& clock, StoreOpti
   CHECK_OK(sys::ensure_private_directory(path));
   sys::Directory directory = TRY(sys::Directory::open(path));
   sys::Fd lock = TRY(directory.open_update("lock", sys::Create::if_absent));
-  // A stand-in until the real key is read under the lock.
-  Store store(std::move(directory), std::move(lock), TRY(Signer::generate()), clock, options);
+  Store store(std::move(directory), std::move(lock), clock, options);
   {
     const Locked locked = TRY(Locked::take(store));
     CHECK_OK(store.make_keys());
@@ -65,9 +64,10 @@ Result<void> Store::make_keys() {
     const auto names = TRY(directory_.list());
     const bool used = !days_among(names, ".jsonl").empty() || !days_among(names, ".seal").empty();
     if (used || TRY(directory_.has("checkpoint"))) return damaged("its signing key is missing");
-    CHECK_OK(directory_.replace("key", signer_.text(), 0600));
+    signer_ = TRY(Signer::generate());
+    CHECK_OK(directory_.replace("key", signer_->text(), 0600));
   }
-  if (!TRY(directory_.has("key.pub"))) CHECK_OK(directory_.replace("key.pub", signer_.verifier_key(), 0644));
+  if (!TRY(directory_.has("key.pub"))) CHECK_OK(directory_.replace("key.pub", signer_->verifier_key(), 0644));
   if (const auto text = TRY(directory_.read("redaction.key", 4096)); text && text->size() == 65) {
     hmac_key_ = text->substr(0, 64);
     return {};

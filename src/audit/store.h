@@ -44,7 +44,7 @@ class Store {
   Result<void> checkpoint();
 
   const sys::Directory& directory() const { return directory_; }
-  const Signer& signer() const { return signer_; }
+  const Signer& signer() const { return *signer_; }
   const std::string& hmac_key() const { return hmac_key_; }
   /// As of the last call.
   const Tail& tail() const { return tail_; }
@@ -55,10 +55,9 @@ class Store {
 
  private:
   class Locked;
-  Store(sys::Directory directory, sys::Fd lock, Signer signer, const Clock& clock, StoreOptions options)
+  Store(sys::Directory directory, sys::Fd lock, const Clock& clock, StoreOptions options)
       : directory_(std::move(directory)),
         lock_(std::move(lock)),
-        signer_(std::move(signer)),
         clock_(&clock),
         options_(options) {}
 
@@ -97,7 +96,7 @@ class Store {
 
   sys::Directory directory_;
   sys::Fd lock_;
-  Signer signer_;
+  std::optional<Signer> signer_;  // read or made under the lock, before anything else
   const Clock* clock_;
   StoreOptions options_;
   std::string hmac_key_;

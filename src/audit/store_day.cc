@@ -72,13 +72,13 @@ Result<void> Store::open_day(const std::string& day, Time time) {
 }
 
 Result<void> Store::write_seal(const std::string& day, const TreeHead& before, const TreeHead& after) {
-  CHECK_OK(directory_.replace(seal_file(day), signer_.seal(day, before, after), 0644));
+  CHECK_OK(directory_.replace(seal_file(day), signer_->seal(day, before, after), 0644));
   return directory_.sync();
 }
 
 Result<void> Store::sign_tail() {
   const TreeHead head = head_of(tail_.tree);
-  CHECK_OK(directory_.replace("checkpoint", signer_.checkpoint(head), 0644));
+  CHECK_OK(directory_.replace("checkpoint", signer_->checkpoint(head), 0644));
   signed_ = head;
   signed_at_ = clock_->now();
   return {};

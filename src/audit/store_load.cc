@@ -102,7 +102,7 @@ Result<void> Store::rebuild_from(const std::string& day) {
     return damaged(fmt::format("{}, line 1 is no day.open", day_file(day)));
   const std::string before = day_of(*from_rfc3339(day) - std::chrono::hours(24));
   if (const auto seal = TRY(directory_.read(seal_file(before), 4096))) {
-    if (signer_.read(*seal) != head_of(*tree)) {
+    if (signer_->read(*seal) != head_of(*tree)) {
       return damaged(fmt::format("{}, line 1 does not continue {}", day_file(day), seal_file(before)));
     }
   }
@@ -219,11 +219,11 @@ Result<void> Store::read_checkpoint() {
     if (!days_among(names, ".jsonl").empty() || !days_among(names, ".seal").empty()) {
       return damaged("its checkpoint is missing");
     }
-    note = signer_.checkpoint({});
+    note = signer_->checkpoint({});
     CHECK_OK(directory_.replace("checkpoint", *note, 0644));
     CHECK_OK(directory_.sync());
   }
-  const auto head = signer_.read(*note);
+  const auto head = signer_->read(*note);
   if (!head) return damaged("its checkpoint was not signed by its key");
   signed_ = *head;
   signed_at_ = clock_->now();

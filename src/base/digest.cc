@@ -3,8 +3,9 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 namespace cordon {
@@ -37,6 +38,19 @@ const bool library_ready = OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPE
 const EVP_MD* sha256_method() {
   static const EVP_MD* const method = library_ready ? EVP_MD_fetch(nullptr, "SHA256", nullptr) : nullptr;
   return method;
+}
+
+// The kernel's own, without a generator of the library's in between, whose first seed costs as much as a signature.
+Result<void> fill_randomly(void* into, std::size_t count) {
+  auto* next = static_cast<char*>(into);
+  while (count > 0) {
+    const ssize_t got = ::getrandom(next, count, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return fail(Fault::unavailable, "the system gives no random bytes");
+    next += got;
+    count -= static_cast<std::size_t>(got);
+  }
+  return {};
 }
 
 // A table, because a log of a million lines has a hundred million such digits.
@@ -142,9 +156,7 @@ bool PublicKey::verify(std::string_view message, const Signature& signature) con
 
 Result<SigningKey> SigningKey::generate() {
   Seed seed;
-  if (RAND_priv_bytes(seed.data(), static_cast<int>(seed.size())) != 1) {
-    return fail(Fault::unavailable, "cannot make a signing key: the system gives no random bytes");
-  }
+  CHECK_OK(fill_randomly(seed.data(), seed.size()));
   return SigningKey(seed);
 }
 
@@ -172,9 +184,7 @@ Signature SigningKey::sign(std::string_view message) const {
 
 Result<std::string> random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1) {
-    return fail(Fault::unavailable, "the system gives no random bytes");
-  }
+  CHECK_OK(fill_randomly(bytes.data(), count));
   return bytes;
 }
 
