@@ -529,6 +529,13 @@ class Warm(Case):
         for result in self.each("--memory", "60000000", shell="head -c 300000000 /dev/zero > /dev/shm/x", repeat="1"):
             self.assertEqual(result["killed_by"], "memory")
 
+    def test_what_was_made_ready_with_other_limits_gets_its_own(self):
+        fill = "head -c 200000000 /dev/zero > /dev/shm/x"
+        for first, then, ends in (("1000000000", "60000000", ["exited", "killed", "killed"]),
+                                  ("60000000", "1000000000", ["killed", "exited", "exited"])):
+            results = list(self.each("--first-memory", first, "--memory", then, shell=fill))
+            self.assertEqual([result["outcome"] for result in results], ends * 2, json.dumps(results, indent=1))
+
     def test_waiting_slots_die_with_their_launcher(self):
         running = subprocess.Popen([TOOL, "--warm", "4", "--raw", "--shell", "echo up; sleep 100"], stdout=subprocess.PIPE)
         running.stdout.readline()

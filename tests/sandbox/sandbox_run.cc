@@ -36,7 +36,7 @@ const char* usage_text =
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--reach RULE]… [--publish PORT]… "
     "[--stdin TEXT | --stdin-inherit]\n"
-    "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--warm N] [--raw] "
+    "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--first-memory BYTES] [--warm N] [--raw] "
     "[--prepared for-it|for-another|in-vain] "
     "(--shell TEXT | -- "
     "PROGRAM "
@@ -60,6 +60,7 @@ struct Arguments {
   bool stdin_inherit = false;
   bool raw = false;
   int repeat = 1;
+  std::uint64_t first_memory = 0;  // of the first of several runs
   std::string prepared;  // a place is prepared: for this run, for one that may write, or for none
   int warm = 0;          // 1: from a zygote; more: that many slots and one
 };
@@ -184,6 +185,7 @@ Arguments parse(int argc, char** argv) {
       {"--prepared", [&](auto& v) { arguments.prepared = v; }},
       {"--warm", [&](auto& v) { arguments.warm = std::atoi(v.c_str()); }},
       {"--repeat", [&](auto& v) { arguments.repeat = std::atoi(v.c_str()); }},
+      {"--first-memory", [&](auto& v) { arguments.first_memory = number(v); }},
       {"--shell", [&](auto& v) { profile.program.shell_text = v; }},
   };
   int i = 1;
@@ -334,7 +336,11 @@ int run(int argc, char** argv) {
   int status = 0;
   for (int i = 0; i < arguments.repeat; ++i) {
     RunIo io(arguments);
-    RunReport report = run_once(**opened, arguments, io);
+    Arguments these = arguments;
+    if (i == 0 && arguments.first_memory > 0) these.profile.limits.memory_bytes = arguments.first_memory;
+    RunReport report = run_once(**opened, these, io);
+    // What is ready for the next one was made with this one's limits.
+    if (auto* native = dynamic_cast<sandbox::native::NativeSandbox*>(opened->get())) native->wait_until_warm();
     std::string text = to_json(report, io).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     status = exit_status(report.outcome);
     [[maybe_unused]] ssize_t written = ::write(arguments.raw ? 3 : 1, text.data(), text.size());
