@@ -426,7 +426,7 @@ class CodeJudge {
     const Place place = judge_.locate(run_, text.starts_with("/.")                                  ? "~" + text
                                             : text[0] == '.' && text.find('/') == std::string::npos ? "~/" + text
                                                                                                     : text);
-    if (place.credential && !place.persistent) {
+    if (place.credential) {
       seen_.secret = true;
       judge_.raise(run_, "secret.read", arg_.where);
     }
@@ -467,7 +467,7 @@ class CodeJudge {
       if (words)
         run_words(args);
       else if (args.strings.empty())
-        judge_.raise(run_, "dynamic.code", arg_.where);
+        run_shell({}, false);
       else
         run_shell(args.strings[0], literal);
     } else if (what == "delete" || what == "delete_tree") {

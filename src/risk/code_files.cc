@@ -57,17 +57,66 @@ class Files {
   }
 
   void opened(std::size_t i) {
-    const Arguments args = arguments_of(language_, tokens_, i + 1);
+    Arguments args = arguments_of(language_, tokens_, i + 1);
+    if (language_ == "perl" && args.strings.size() > 1 && !args.literal[0]) {  // a handle comes first
+      args.strings.erase(args.strings.begin());
+      args.literal.erase(args.literal.begin());
+    }
     if (args.strings.empty() || !args.literal[0]) return;
     path_ = args.strings[0];
     if (path_ == ">" || path_ == ">>" || path_ == "+>") path_ = args.strings.size() > 1 ? args.strings[1] : "";
     while (path_.starts_with('>')) path_.erase(0, 1);
     appends_ = args.strings.size() > 1 && args.strings[1].starts_with('a');
+    if (for_writing(args) && is_dropped(i, args.end)) emptied(path_);
+  }
+
+  static bool for_writing(const Arguments& args) {
+    const bool mode = args.strings.size() > 1 && args.literal[1] && args.strings[1].starts_with('w');
+    return mode || (args.strings[0].starts_with('>') && !args.strings[0].starts_with(">>"));
+  }
+
+  /// open("x", "w").close(), with open("x", "w"): pass; where a handle has a name, whatever knows it may write to it.
+  bool is_dropped(std::size_t open, std::size_t close) {
+    if (open > 0 && is_token(tokens_, open - 1, "=")) return false;
+    std::size_t next = is_token(tokens_, close, ")") ? close + 1 : close;
+    const bool statement =
+        next >= tokens_.size() || tokens_[next].kind == Token::Kind::line_end || is_token(tokens_, next, ";");
+    if (statement) return !prints();
+    if (is_token(tokens_, next, "as")) next += 2;
+    if (is_token(tokens_, next, ":") && is_token(tokens_, next + 1, "pass")) return true;
+    const bool method = is_token(tokens_, next, ".") || is_token(tokens_, next, ":");
+    return method && (is_token(tokens_, next + 1, "close") || is_token(tokens_, next + 1, "truncate"));
+  }
+
+  /// Perl's handles are names that any print may use. Asked once: code may open many files.
+  bool prints() {
+    if (!prints_) {
+      prints_ = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) {
+        return token.kind == Token::Kind::name &&
+               ends_with_any(token.text, {"print", "printf", "say", "write", "puts"});
+      });
+    }
+    return *prints_;
+  }
+
+  void emptied(const std::string& path) {
+    if (path.empty()) return;
+    Arg file = judge_.synthetic(homeward(path), arg_);
+    file.known = true;
+    file.wildcard = file.maybe_many = false;
+    judge_.empties(run_, file, Emptied::may_be_new);
+  }
+
+  /// write(""), write_text(''): one literal, and nothing in it.
+  static bool is_nothing(const Arguments& args, std::size_t skip) {
+    return !args.unknown && args.strings.size() == skip + 1 && args.deep.size() == skip + 1 && args.literal[skip] &&
+           args.deep[skip].empty();
   }
 
   void whole(std::size_t i) {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
     if (args.deep.empty() || args.strings.empty() || !args.literal[0]) return;
+    if (is_nothing(args, 1) && tokens_[i].text.find("append") == std::string::npos) emptied(args.deep[0]);
     keep(args.deep[0], text_given(args, 1), tokens_[i].text.find("append") != std::string::npos,
          decodes(tokens_, args));
   }
@@ -75,6 +124,8 @@ class Files {
   void written(std::size_t i) {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
     if (path_.empty()) return;
+    const bool whole_file = ends_with_any(tokens_[i].text, {"write", "write_text"});
+    if (whole_file && !appends_ && is_nothing(args, 0)) emptied(path_);
     keep(path_, text_given(args, 0), appends_, decodes(tokens_, args));
     appends_ = true;
   }
@@ -116,6 +167,7 @@ class Files {
   const Arg& arg_;
   std::string path_;
   bool appends_ = false;
+  std::optional<bool> prints_;
 };
 
 }  // namespace

@@ -247,6 +247,9 @@ Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
   oddities(script, frame);
   for (const Command& each : script.commands) {
     if (!each.words.empty() && called_.size() < 4096) called_.insert(each.words[0].text());
+    for (const Redirect& redirect : each.redirects) {
+      if (redirect.kind == Redirect::Kind::append && appended_.size() < 4096) appended_.insert(redirect.target.text());
+    }
   }
   ScriptState state{&script, {}, {}};
   state.outs.resize(script.commands.size());

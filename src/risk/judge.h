@@ -42,6 +42,9 @@ struct Stdin {
   Arg file;
 };
 
+/// Is a file that is emptied surely there, or may it be made by that?
+enum class Emptied { is_there, may_be_new };
+
 /// One call while it is being judged.
 struct Run {
   std::span<const Arg> words;
@@ -79,6 +82,8 @@ class Judge {
   void reads(Run& run, const Arg& arg, bool tree);
   void writes(Run& run, const Arg& arg);
   void deletes(Run& run, const Arg& arg);
+  void empties(Run& run, const Arg& arg, Emptied file);
+  static bool gets_nothing(const Run& run);
   void reaches(Run& run, const Arg& arg, std::string_view host);
   void apply(Run& run, Role role, std::uint8_t language, const Arg& arg);
   void carry(Run& run, std::span<const Arg> words);
@@ -130,6 +135,7 @@ class Judge {
   Stdin input_by(const Redirect& redirect, const std::map<int, Stdin>& open);
   void redirects(Run& run, const Command& command);
   void redirect(Run& run, const Redirect& redirect, const Command& command);
+  void redirect_empties(Run& run, Arg target, const Command& command);
   void socket_redirect(Run& run, const Arg& target, const Command& command);
   void assignments(Run& run, const std::vector<Assignment>& list, bool alone);
   void judge_program(Run& run, std::string_view name);
@@ -161,6 +167,7 @@ class Judge {
   void apply_options(Run& run);
   void apply_operands(Run& run);
   void apply_net(Run& run);
+  void copies_nothing(Run& run);
   bool asks_for_help(const Run& run) const;
   static bool only_asks(const Sorted& sorted, bool by_verb);
   bool holds(const Run& run, std::string_view condition) const;
@@ -191,6 +198,7 @@ class Judge {
   std::vector<Flow>* outs_ = nullptr;
   const Script* script_ = nullptr;                           // the one that is walked over now, as outs_
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
+  std::set<std::string, std::less<>> appended_;              // targets of >> in all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
   mutable std::unordered_map<std::string, Place> places_;
   std::size_t calls_ = 0;
@@ -207,6 +215,10 @@ Risk verb_risk(std::string_view word);
 /// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts
 /// hand on what follows "!" or "|"; such marks are taken off.
 bool begins_a_command(std::string_view& text);
+
+/// sed -i SCRIPT, ex -c COMMAND: does nothing remain of the file?
+bool sed_leaves_nothing(std::string_view script);
+bool vim_deletes_all(std::string_view command);
 
 std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);
 

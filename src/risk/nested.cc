@@ -258,6 +258,7 @@ void Judge::run_code(Run& run, std::uint8_t language, const Arg& arg) {
     judge_debugger(*this, run, text, arg);
   else
     judge_code(*this, run, language, text, arg);
+  if (name == "tcl") judge_expect(*this, run, text, arg);
 }
 
 }  // namespace cordon::risk

@@ -213,7 +213,9 @@ bool Judge::asks_for_help(const Run& run) const {
                    only == "help")) {
       return !sorted.marked(Mark::wrapper) && !sorted.marked(Mark::elevate);
     }
-    if (!grave && only == "-h") return !sorted.marked(Mark::wrapper) && sorted.find("-h") && !sorted.find("-h")->option;
+    // Given lines to act on, a prompt may have another use for -h.
+    if (!grave && only == "-h" && run.in.from != Stdin::From::text)
+      return !sorted.marked(Mark::wrapper) && sorted.find("-h") && !sorted.find("-h")->option;
   }
   // git push --help, kubectl delete --help: printed instead of done, wherever it stands before "--".
   return sorted.chain.size() > 1 && sorted.carried.empty() && sorted.line.empty() && sorted.has("--help") &&
@@ -375,6 +377,7 @@ void Judge::known_program(Run& run, const Node& program) {
     stray_paths(run);
     stray_command(run);
   }
+  copies_nothing(run);
   apply_net(run);
   implied_files(run);
   // curl … | patch, curl … | git apply: from now on the workspace holds code from the network.

@@ -27,16 +27,9 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
   if (to_process) return;
   if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
   writes(run, target);
+  if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, command);
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
     const Place place = locate(run, target.text);
-    // `> app.db` with nothing to put there empties it.
-    const bool empties =
-        redirect.kind == Redirect::Kind::write && place.area == Area::workspace &&
-        (command.words.empty() ||
-         (command.words.size() == 1 && (command.words[0].text() == ":" || command.words[0].text() == "true")) ||
-         (command.words.size() == 2 && command.words[0].text() == "cat" && command.words[1].text() == "/dev/null")) &&
-        command.piped_from.empty() && command.kind != Command::Kind::compound;
-    if (empties && listed("work", place.path)) raise(run, "fs.truncate", target.where);
     mark_file(place.path, run.out);
     // cat /bin/rm > x
     if (run.words.size() == 2 && run.words[0].text == "cat") rename_program(run, run.words[1], target);

@@ -295,8 +295,9 @@ void Judge::stray_paths(Run& run) {
     if (operand.role.kind() != Role::none && operand.role.kind() != Role::data) continue;
     const std::optional<Place> place = path_of(operand.arg);
     if (!place) continue;
-    if (place->credential && !place->persistent) reads(run, operand.arg, false);
-    if (place->persistent && &operand == &run.sorted.operands.back() && run.words.size() > 2) writes(run, operand.arg);
+    const bool last = &operand == &run.sorted.operands.back();
+    if (place->credential && (!place->persistent || !last)) reads(run, operand.arg, false);
+    if (place->persistent && last && run.words.size() > 2) writes(run, operand.arg);
   }
   for (const GivenOption& given : run.sorted.options) {
     if (!given.has_value || (given.option && given.option->spec.takes() != Role::data)) continue;
