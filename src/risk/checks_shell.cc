@@ -164,6 +164,7 @@ void arguments_from_input(Judge& judge, Run& run) {
     replaced = given->has_value ? given->value.text : std::string_view("{}");
   if (run.sorted.has("-i") && replaced.empty()) replaced = "{}";
   if (run.sorted.carried.empty()) return;
+  judge.mark_variable("CORDON_ITEM", flow);
   std::vector<Arg> words;
   bool used = false;
   for (const Arg& word : run.sorted.carried) {

@@ -11,6 +11,7 @@ void found_operands(Judge& judge, Run& run) {
   std::vector<Arg> words;
   bool used = false;
   Flow found;
+  found.found = true;
   for (const Operand& operand : run.sorted.operands)
     found.secret_names |= judge.locate(run, judge.keep("~/.ssh/" + std::string(operand.arg.text))).credential &&
                           judge.locate(run, judge.keep("~/" + std::string(operand.arg.text))).credential;

@@ -54,7 +54,7 @@ void Judge::empties(Run& run, const Arg& arg, Emptied file) {
                                      : std::string_view(place.path);
   if (here && listed("throwaway", below)) return;
   const bool lost = here && (file == Emptied::is_there || listed("work", below));
-  if (arg.wildcard || arg.maybe_many || lost) raise(run, "fs.truncate", arg.where);
+  if (arg.wildcard || arg.maybe_many || arg.flow.found || lost) raise(run, "fs.truncate", arg.where);
 }
 
 /// cp /dev/null x, sort -o x /dev/null, tee x < /dev/null
@@ -75,7 +75,7 @@ void Judge::copies_nothing(Run& run) {
 void Judge::redirect_empties(Run& run, Arg target, const Command& command) {
   target.maybe_many = false;                    // a redirect has one target, or fails
   if (appended_.contains(target.text)) return;  // > x; … >> x: made anew, as `… > x` would
-  const bool alone = command.piped_from.empty() && command.kind != Command::Kind::compound;
+  const bool alone = command.kind != Command::Kind::compound;
   const bool blank = command.output && is_blank(*command.output);
   const bool passes_on = !command.words.empty() && command.words[0].text() == "cat" && command.words.size() == 1;
   if ((alone && prints_nothing(command)) || blank || (passes_on && gets_nothing(run))) {

@@ -130,6 +130,8 @@ class Judge {
   };
 
   void oddities(const Script& script, const Frame& frame);
+  Flow positional_flow(std::span<const Arg> positional);
+  void mark_positional(const Flow& flow);
   void command(ScriptState& state, std::uint32_t index, const Frame& outer, const Stdin& outer_in);
   Stdin input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in);
   Stdin input_by(const Redirect& redirect, const std::map<int, Stdin>& open);

@@ -202,6 +202,33 @@ void Judge::operand_verbs(Run& run) {
   verbs(run, words);
 }
 
+namespace {
+
+bool is_plain_word(const Arg& arg) {
+  return arg.known && !arg.text.empty() && std::all_of(arg.text.begin(), arg.text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                  c == ':';
+         });
+}
+
+/// nvme help format, ip route help: a tool whose words are verbs explains them instead. Not where the table gives its
+/// operands a meaning (a file called help is a file), nor where they are another command.
+bool asks_by_verb(const Sorted& sorted) {
+  const bool any_other = sorted.chain.size() > 1 && sorted.node->name.view() == "*";
+  const Node& tool = any_other ? *sorted.chain[sorted.chain.size() - 2] : *sorted.node;
+  const std::string_view verb = any_other ? sorted.chain_texts.back() : sorted.unknown_sub;
+  constexpr std::uint32_t few = 2;
+  if (verb != "help" || tool.subs_exact < few || !sorted.options.empty() || sorted.operands.size() > 3) return false;
+  if (!sorted.carried.empty() || !sorted.line.empty() || sorted.marked(Mark::stdin_code)) return false;
+  if (tool.base.rule && rows::rule_rows[tool.base.rule].name.view().starts_with("guard.")) return false;
+  return std::all_of(sorted.operands.begin(), sorted.operands.end(), [](const Operand& operand) {
+    const Role role = operand.role.kind();
+    return (role == Role::none || role == Role::data) && is_plain_word(operand.arg);
+  });
+}
+
+}  // namespace
+
 bool Judge::asks_for_help(const Run& run) const {
   const Sorted& sorted = run.sorted;
   const bool grave = sorted.node->base.level >= static_cast<int>(Risk::dangerous);
@@ -217,6 +244,11 @@ bool Judge::asks_for_help(const Run& run) const {
     if (!grave && only == "-h" && run.in.from != Stdin::From::text)
       return !sorted.marked(Mark::wrapper) && sorted.find("-h") && !sorted.find("-h")->option;
   }
+  if (asks_by_verb(sorted)) return true;
+  // aws s3 rm help
+  if (run.words.size() > 2 && run.words.back().text == "help" && sorted.options.empty() &&
+      listed("help_last", sorted.program->name.view()))
+    return true;
   // git push --help, kubectl delete --help: printed instead of done, wherever it stands before "--".
   return sorted.chain.size() > 1 && sorted.carried.empty() && sorted.line.empty() && sorted.has("--help") &&
          !sorted.find("--help")->option;
@@ -349,7 +381,8 @@ void Judge::known_program(Run& run, const Node& program) {
                     .secret_names = run.in.flow.secret_names,
                     .decoded = run.in.flow.decoded,
                     .child = run.in.flow.child,
-                    .many = run.in.flow.many};
+                    .many = run.in.flow.many,
+                    .found = run.in.flow.found};
     for (const Arg& word : run.words)
       run.out |= Flow{.network = word.flow.network,
                       .secret = word.flow.secret,
@@ -362,6 +395,7 @@ void Judge::known_program(Run& run, const Node& program) {
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;
   if (sorted.marked(Mark::temporary)) run.out.temporary = true;
   if (sorted.marked(Mark::decodes)) run.out.decoded = true;
+  if (sorted.marked(Mark::names)) run.out.found = true;
   if (sorted.marked(Mark::endless)) run.out.endless = true;
   if (sorted.marked(Mark::limits)) run.out.endless = false;
   for (const Node* node : sorted.chain) {

@@ -37,6 +37,8 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
     if (std::optional<std::string> text = output_text(run, command)) {
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
       package_settings(run, place, *text, target.where);
+      // A hook is as grave as what it will run.
+      if (place.hook && !run.frame.away) run_written(run, place.path, *text, 0, target);
     }
   }
 }

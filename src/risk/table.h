@@ -71,6 +71,7 @@ enum class Mark : std::uint32_t {
   limits,
   patches,
   decodes,
+  names,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };
