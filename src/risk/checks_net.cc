@@ -74,7 +74,7 @@ void fetch(Judge& judge, Run& run) {
       if (method == "DELETE") judge.raise(run, "net.deletes", given.value.where);
     }
     const bool header = given.name == "-H" && given.value.text.starts_with('@');
-    if (given.name == "-F" || given.name == "-d" || header) {
+    if (given.has_value && (given.name == "-F" || given.name == "-d" || header)) {
       sends = true;
       if (given.value.flow.token && !local) judge.raise(run, "net.exfiltrates", given.value.where);
       if (given.value.text.ends_with("@-") && run.in.flow.token && !local)

@@ -61,6 +61,7 @@ struct Run {
   bool judged = false;          // a check has said all there is to say about the operands
   bool options_judged = false;  // … and about the options
   bool own_code = false;        // code in a file that this script wrote may start programs as any script may
+  bool rehearsal = false;       // an option says to show what would be done, and to do nothing
   bool only_certain = false;    // a tool found the code by itself: which of its functions run, and with what, is open
 };
 
@@ -171,6 +172,7 @@ class Judge {
   void apply_net(Run& run);
   void copies_nothing(Run& run);
   bool asks_for_help(const Run& run) const;
+  static bool rehearses(const Run& run);
   static bool only_asks(const Sorted& sorted, bool by_verb);
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);

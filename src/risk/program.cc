@@ -221,10 +221,10 @@ bool asks_by_verb(const Sorted& sorted) {
   if (verb != "help" || tool.subs_exact < few || !sorted.options.empty() || sorted.operands.size() > 3) return false;
   if (!sorted.carried.empty() || !sorted.line.empty() || sorted.marked(Mark::stdin_code)) return false;
   if (tool.base.rule && rows::rule_rows[tool.base.rule].name.view().starts_with("guard.")) return false;
-  return std::all_of(sorted.operands.begin(), sorted.operands.end(), [](const Operand& operand) {
-    const Role role = operand.role.kind();
-    return (role == Role::none || role == Role::data) && is_plain_word(operand.arg);
-  });
+  const bool meant = std::any_of(tool.roles().begin(), tool.roles().end(),
+                                 [](const rows::RoleRow& role) { return role.kind() != Role::data; });
+  return !meant && std::all_of(sorted.operands.begin(), sorted.operands.end(),
+                               [](const Operand& operand) { return is_plain_word(operand.arg); });
 }
 
 }  // namespace
@@ -308,11 +308,46 @@ bool Judge::only_asks(const Sorted& sorted, bool by_verb) {
   return question;
 }
 
+namespace {
+
+bool says_no(std::string_view value) {
+  for (std::string_view no : {"false", "False", "none", "no", "off", "0"}) {
+    if (value == no) return true;
+  }
+  return false;
+}
+
+/// An option that makes the call less grave.
+bool lowers(const Sorted& sorted, std::string_view name) {
+  return std::any_of(sorted.chain.begin(), sorted.chain.end(), [&](const Node* node) {
+    const Option* option = find_option(*node, name);
+    return option && (option->spec.replaces || option->spec.has(Mark::rehearses));
+  });
+}
+
+/// --dry-run=none, --no-dry-run, --dry-run false: what was asked for is taken back.
+bool takes_back(const Run& run) {
+  for (std::size_t i = 1; i < run.words.size(); ++i) {
+    const std::string_view word = run.words[i].text;
+    if (!word.starts_with('-')) continue;
+    const std::size_t equals = word.find('=');
+    const bool next = i + 1 < run.words.size() && says_no(run.words[i + 1].text);
+    const bool refused = equals == std::string_view::npos ? next : says_no(word.substr(equals + 1));
+    if (refused && lowers(run.sorted, word.substr(0, equals))) return true;
+    constexpr std::string_view no = "--no-";
+    if (word.starts_with(no) && lowers(run.sorted, "--" + std::string(word.substr(no.size())))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 /// The level of the call before anything raises it, and the rule that says it.
 Risk Judge::base_level(Run& run, const Rule*& rule) {
   const rows::Spec* base = &run.sorted.node->base;
+  const bool taken_back = takes_back(run);
   auto consider = [&](const rows::Spec& spec) {
-    if (spec.replaces) base = &spec;
+    if (spec.replaces && !(taken_back && spec.level < run.sorted.node->base.level)) base = &spec;
   };
   for (const GivenOption& given : run.sorted.options) {
     if (given.option) consider(given.option->spec);
@@ -323,15 +358,27 @@ Risk Judge::base_level(Run& run, const Rule*& rule) {
   rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
   const bool verbs = rule && listed("question_lowers", rule->name.view());
   const bool options = rule && listed("question_option_lowers", rule->name.view());
-  if ((verbs || options) && only_asks(run.sorted, verbs)) {
+  const bool shown = run.rehearsal && (!rule || listed("rehearsal_lowers", rule->name.view()));
+  if (shown || ((verbs || options) && only_asks(run.sorted, verbs))) {
     rule = nullptr;
-    return Risk::normal;
+    return base->level == 0 ? Risk::safe : Risk::normal;
   }
   return base->level < 0 ? Risk::normal : static_cast<Risk>(base->level);
 }
 
+/// kubectl delete --dry-run=client. Only where the table knows the option for this very subcommand, and where every
+/// word is known: one that is not might take it back.
+bool Judge::rehearses(const Run& run) {
+  const bool asked = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [](const GivenOption& given) {
+    return given.option && given.option->spec.has(Mark::rehearses);
+  });
+  return asked && !takes_back(run) &&
+         std::all_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.known; });
+}
+
 void Judge::known_program(Run& run, const Node& program) {
   run.sorted = sort_words(program, run.words);
+  run.rehearsal = rehearses(run);
   const Sorted& sorted = run.sorted;
   std::string& shown = analysis_.invocations[run.invocation].program;
   if (shown.empty()) shown = std::string(last_part(run.words[0].text));

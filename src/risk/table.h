@@ -72,6 +72,7 @@ enum class Mark : std::uint32_t {
   patches,
   decodes,
   names,
+  rehearses,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };

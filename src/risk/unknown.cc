@@ -255,7 +255,9 @@ void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
   // Only a few options are meant to be given credentials.
   if (!listed("option_credential", bare) && !run.frame.away && locate(run, value.text).credential)
     reads(run, value, false);
-  const bool library = is_library(value.text);
+  // msbuild's -p:NAME=FILE hands the build a file to include.
+  const bool property = bare.starts_with("p:") || bare.starts_with("property:");
+  const bool library = is_library(value.text) || (property && listed("code_file", value.text));
   if (!library && !listed("option_loads", bare)) return;
   const Place place = locate(run, value.text);
   if (place.area == Area::temporary || place.area == Area::outside || (library && place.area == Area::home))
