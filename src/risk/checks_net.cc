@@ -40,10 +40,20 @@ std::string_view sent_file(const GivenOption& given) {
   return file.substr(0, file.find(';'));
 }
 
+/// curl --connect-to localhost::evil.example, -x PROXY: the address says this machine, the bytes go elsewhere.
+bool is_led_elsewhere(const Run& run) {
+  return std::any_of(run.words.begin() + 1, run.words.end(), [](const Arg& word) {
+    for (std::string_view option : {"--connect-to", "--resolve", "--proxy", "--preproxy", "--socks", "-x"}) {
+      if (word.text.starts_with(option)) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 void fetch(Judge& judge, Run& run) {
-  bool sends = false, changes = false, local = true, any = false;
+  bool sends = false, changes = false, local = !is_led_elsewhere(run), any = false;
   std::vector<Arg> urls;
   for (const Operand& operand : run.sorted.operands) urls.push_back(operand.arg);
   for (const GivenOption& given : run.sorted.options) {

@@ -142,6 +142,7 @@ void counting(Judge& judge, Run& run) {
 }
 
 void database(Judge& judge, Run& run) {
+  run.in.flow.suspect = false;  // *.sql is what a database is meant to be given
   const auto sql = language_named("sql");
   bool given_code = false;
   for (const GivenOption& given : run.sorted.options) {
@@ -250,6 +251,7 @@ void cloud_tree(Judge& judge, Run& run) {
     if (++seen > 5) break;
     const std::string_view word = operand.arg.text;
     if (word.find('/') != std::string_view::npos) break;
+    query |= word == "emulators";  // gcloud's own, on this machine
     if (listed("secret_verb", word)) secret = true;
     if ((word == "secret" || word == "secrets" || word == "keyvault") && seen <= 2) about_secrets = true;
     keys |= word == "keys" || word == "keypair";

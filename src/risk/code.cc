@@ -137,7 +137,8 @@ class CodeJudge {
       if (is(tokens, i, "+=") || is(tokens, i, "<<") || is(tokens, i, ".=")) seen_.grows = true;
       if (tokens[i].kind != Token::Kind::name) continue;
       const std::string_view last = std::string_view(word).substr(word.rfind('.') + 1);
-      for (std::string_view adds : {"append", "push", "extend", "concat", "alloc", "allocUnsafe", "malloc", "unshift"})
+      for (std::string_view adds :
+           {"append", "push", "extend", "concat", "alloc", "allocUnsafe", "malloc", "unshift", "Array"})
         seen_.grows |= last == adds;
       for (std::string_view ends : {"break", "return", "exit", "last",   "sleep", "usleep",   "wait", "raise", "throw",
                                     "die",   "input",  "recv", "accept", "read",  "readline", "gets", "get",   "await",

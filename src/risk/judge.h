@@ -62,6 +62,7 @@ struct Run {
   bool options_judged = false;  // … and about the options
   bool own_code = false;        // code in a file that this script wrote may start programs as any script may
   bool rehearsal = false;       // an option says to show what would be done, and to do nothing
+  bool emulated = false;        // the cloud it talks to is a program on this machine
   bool only_certain = false;    // a tool found the code by itself: which of its functions run, and with what, is open
 };
 
@@ -173,6 +174,7 @@ class Judge {
   void copies_nothing(Run& run);
   bool asks_for_help(const Run& run) const;
   static bool rehearses(const Run& run);
+  static bool is_emulated(const Run& run);
   static bool only_asks(const Sorted& sorted, bool by_verb);
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);

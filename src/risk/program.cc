@@ -358,7 +358,8 @@ Risk Judge::base_level(Run& run, const Rule*& rule) {
   rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
   const bool verbs = rule && listed("question_lowers", rule->name.view());
   const bool options = rule && listed("question_option_lowers", rule->name.view());
-  const bool shown = run.rehearsal && (!rule || listed("rehearsal_lowers", rule->name.view()));
+  const bool shown = (run.rehearsal && (!rule || listed("rehearsal_lowers", rule->name.view()))) ||
+                     (run.emulated && rule && rule->name.view().starts_with("cloud."));
   if (shown || ((verbs || options) && only_asks(run.sorted, verbs))) {
     rule = nullptr;
     return base->level == 0 ? Risk::safe : Risk::normal;
@@ -376,9 +377,24 @@ bool Judge::rehearses(const Run& run) {
          std::all_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.known; });
 }
 
+/// aws --endpoint-url http://localhost:4566, awslocal: nothing out there changes.
+bool Judge::is_emulated(const Run& run) {
+  const std::string_view name = last_part(run.words[0].text);
+  if (name == "awslocal") return true;
+  bool local = false;
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.option || given.option->name.view() != "--endpoint-url") continue;
+    // The last one counts.
+    local = given.has_value && given.value.known && given.value.text.starts_with("http") &&
+            is_local_host(host_of(given.value.text));
+  }
+  return local && std::all_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.known; });
+}
+
 void Judge::known_program(Run& run, const Node& program) {
   run.sorted = sort_words(program, run.words);
   run.rehearsal = rehearses(run);
+  run.emulated = is_emulated(run);
   const Sorted& sorted = run.sorted;
   std::string& shown = analysis_.invocations[run.invocation].program;
   if (shown.empty()) shown = std::string(last_part(run.words[0].text));
@@ -478,7 +494,9 @@ void Judge::apply_options(Run& run) {
     if (!given.option) continue;
     const rows::Spec& spec = given.option->spec;
     const Span where = given.has_value ? given.value.where : run.where;
-    if (!spec.replaces) {
+    // Between two programs of this machine nobody stands who could show a false certificate.
+    const bool unneeded = run.local_only && spec.rule && rows::rule_rows[spec.rule].name.view() == "net.insecure";
+    if (!spec.replaces && !unneeded) {
       if (spec.rule)
         raise(run, rows::rule_rows[spec.rule], where);
       else if (spec.level >= 0)
