@@ -62,7 +62,11 @@ class Files {
       args.strings.erase(args.strings.begin());
       args.literal.erase(args.literal.begin());
     }
-    if (args.strings.empty() || !args.literal[0]) return;
+    if (args.strings.empty()) return;
+    if (!args.literal[0]) {
+      if (for_writing(args) && is_dropped(i, args.end)) emptied_if_found();
+      return;
+    }
     path_ = args.strings[0];
     if (path_ == ">" || path_ == ">>" || path_ == "+>") path_ = args.strings.size() > 1 ? args.strings[1] : "";
     while (path_.starts_with('>')) path_.erase(0, 1);
@@ -107,6 +111,22 @@ class Files {
     judge_.empties(run_, file, Emptied::may_be_new);
   }
 
+  /// for f in glob("src/*.py"): open(f, "w").close(): which file it is, is open; that a search found it is not.
+  void emptied_if_found() {
+    if (!searches_) {
+      searches_ = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) {
+        return token.kind == Token::Kind::name &&
+               ends_with_any(token.text, {"glob", "globSync", "walk", "readdir", "readdirSync", "listdir", "scandir",
+                                          "iterdir", "Dir.children", "Dir.entries", "Find.find"});
+      });
+    }
+    if (!*searches_) return;
+    Arg file = judge_.synthetic("$found", arg_);
+    file.known = false;
+    file.flow.found = true;
+    judge_.empties(run_, file, Emptied::is_there);
+  }
+
   /// write(""), write_text(''): one literal, and nothing in it.
   static bool is_nothing(const Arguments& args, std::size_t skip) {
     return !args.unknown && args.strings.size() == skip + 1 && args.deep.size() == skip + 1 && args.literal[skip] &&
@@ -115,6 +135,10 @@ class Files {
 
   void whole(std::size_t i) {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
+    const bool ends_in_nothing = !args.deep.empty() && !args.strings.empty() && args.deep.back().empty() &&
+                                 args.strings.back().empty() && args.literal.back();
+    const bool some_file = args.unknown || args.strings.empty() || !args.literal[0];
+    if (ends_in_nothing && some_file) emptied_if_found();
     if (args.deep.empty() || args.strings.empty() || !args.literal[0]) return;
     if (is_nothing(args, 1) && tokens_[i].text.find("append") == std::string::npos) emptied(args.deep[0]);
     keep(args.deep[0], text_given(args, 1), tokens_[i].text.find("append") != std::string::npos,
@@ -123,8 +147,9 @@ class Files {
 
   void written(std::size_t i) {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
-    if (path_.empty()) return;
     const bool whole_file = ends_with_any(tokens_[i].text, {"write", "write_text"});
+    if (ends_with_any(tokens_[i].text, {"write_text"}) && is_nothing(args, 0)) emptied_if_found();
+    if (path_.empty()) return;
     if (whole_file && !appends_ && is_nothing(args, 0)) emptied(path_);
     keep(path_, text_given(args, 0), appends_, decodes(tokens_, args));
     appends_ = true;
@@ -168,6 +193,7 @@ class Files {
   std::string path_;
   bool appends_ = false;
   std::optional<bool> prints_;
+  std::optional<bool> searches_;
 };
 
 }  // namespace

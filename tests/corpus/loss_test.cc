@@ -96,7 +96,9 @@ TEST(Stores, WhatShowsASecretIsStoppedAndNamesAreNot) {
 TEST(Emptied, EachFileThatASearchFound) {
   stopped({"find src -type f | while read -r f; do : > \"$f\"; done", "find src -exec sh -c '> \"$1\"' _ {} \\;",
            "find src -name '*.c' | xargs -I{} sh -c ': > {}'", "git ls-files | while read f; do : > \"$f\"; done",
-           "fd -e py -x truncate -s 0"});
+           "fd -e py -x truncate -s 0", "python3 -c \"import glob\nfor f in glob.glob('*.py'): open(f,'w').close()\"",
+           "python3 -c \"from pathlib import Path\nfor p in Path('src').rglob('*.py'): p.write_text('')\"",
+           "node -e \"fs.readdirSync('src').forEach(f=>fs.writeFileSync('src/'+f,''))\""});
   pass({"find src -type f | while read -r f; do wc -l \"$f\" > \"$f.count\"; done", "sh -c ': > \"$1\"' _ out.log"});
 }
 
