@@ -71,26 +71,19 @@ void Judge::copies_nothing(Run& run) {
   for (const Arg& target : seen.written) empties(run, target, Emptied::may_be_new);
 }
 
+bool Judge::says_nothing(const Run& run, const Command& command) {
+  if (command.output) return is_blank(*command.output);
+  if (command.words.size() == 1 && command.words[0].text() == "cat") return gets_nothing(run);
+  return command.kind != Command::Kind::compound && prints_nothing(command);
+}
+
 /// A redirect that opens a file for a command which has nothing to put there, or reads what is gone by then.
-void Judge::redirect_empties(Run& run, Arg target, const Command& command) {
+void Judge::redirect_empties(Run& run, Arg target, const Streams& streams) {
   target.maybe_many = false;                    // a redirect has one target, or fails
   if (appended_.contains(target.text)) return;  // > x; … >> x: made anew, as `… > x` would
-  const bool alone = command.kind != Command::Kind::compound;
-  const bool blank = command.output && is_blank(*command.output);
-  const bool passes_on = !command.words.empty() && command.words[0].text() == "cat" && command.words.size() == 1;
-  if ((alone && prints_nothing(command)) || blank || (passes_on && gets_nothing(run))) {
-    empties(run, target, Emptied::may_be_new);
-    return;
-  }
+  if (streams.silent) empties(run, target, Emptied::may_be_new);
   // sort x > x: the shell has emptied it before sort begins.
-  const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
-  if (!program || !target.known || std::none_of(program->roles().begin(), program->roles().end(), [](const auto& role) {
-        return role.kind() == Role::read;
-      }))
-    return;
-  const bool itself = std::any_of(command.words.begin() + 1, command.words.end(),
-                                  [&](const Word& word) { return word.known() && word.text() == target.text; });
-  if (itself) empties(run, target, Emptied::is_there);
+  if (target.known && streams.read.contains(target.text)) empties(run, target, Emptied::is_there);
 }
 
 bool sed_leaves_nothing(std::string_view script) {

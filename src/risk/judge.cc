@@ -118,7 +118,10 @@ void Judge::raise(Run& run, std::string_view rule, Span where) { raise(run, rule
 void Judge::raise(Run& run, const Rule& rule, Span where, std::string_view detail) {
   const bool undone =
       run.emulated && (rule.name.view().starts_with("cloud.") || rule.name.view() == "program.destructive_verb");
-  if (undone || (run.rehearsal && listed("rehearsal_lowers", rule.name.view()))) {
+  // What would be critical is looked at even as a rehearsal.
+  const bool shown = run.rehearsal && rule.risk < static_cast<std::uint8_t>(Risk::critical) &&
+                     listed("rehearsal_lowers", rule.name.view());
+  if (undone || shown) {
     at_least(run, Risk::normal);
     return;
   }

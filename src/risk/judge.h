@@ -86,6 +86,7 @@ class Judge {
   void deletes(Run& run, const Arg& arg);
   void empties(Run& run, const Arg& arg, Emptied file);
   static bool gets_nothing(const Run& run);
+  static bool says_nothing(const Run& run, const Command& command);
   void reaches(Run& run, const Arg& arg, std::string_view host);
   void apply(Run& run, Role role, std::uint8_t language, const Arg& arg);
   void carry(Run& run, std::span<const Arg> words);
@@ -138,8 +139,15 @@ class Judge {
   Stdin input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in);
   Stdin input_by(const Redirect& redirect, const std::map<int, Stdin>& open);
   void redirects(Run& run, const Command& command);
-  void redirect(Run& run, const Redirect& redirect, const Command& command);
-  void redirect_empties(Run& run, Arg target, const Command& command);
+  /// What a command's redirects need to know of it, looked up once: both may be many.
+  struct Streams {
+    std::set<std::string, std::less<>> read;  // words that name files it reads
+    const Redirect* output = nullptr;         // where its standard output ends up
+    bool silent = false;                      // nothing comes out
+  };
+  static Streams streams_of(const Run& run, const Command& command);
+  void redirect(Run& run, const Redirect& redirect, const Command& command, const Streams& streams);
+  void redirect_empties(Run& run, Arg target, const Streams& streams);
   void socket_redirect(Run& run, const Arg& target, const Command& command);
   void assignments(Run& run, const std::vector<Assignment>& list, bool alone);
   void judge_program(Run& run, std::string_view name);

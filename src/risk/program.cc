@@ -340,6 +340,20 @@ bool takes_back(const Run& run) {
   return false;
 }
 
+/// --log-file-format --dry-run: an option that no row names may take the word after it, whatever that looks like.
+bool may_be_swallowed(const Run& run) {
+  for (std::size_t i = 2; i < run.words.size(); ++i) {
+    const std::string_view before = run.words[i - 1].text;
+    const bool bare = before.starts_with("--") && before.size() > 2 && before.find('=') == std::string_view::npos;
+    const std::string_view word = run.words[i].text;
+    if (!bare || !word.starts_with('-') || !lowers(run.sorted, word.substr(0, word.find('=')))) continue;
+    const bool named = std::any_of(run.sorted.chain.begin(), run.sorted.chain.end(),
+                                   [&](const Node* node) { return find_option(*node, before) != nullptr; });
+    if (!named) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 /// The level of the call before anything raises it, and the rule that says it.
@@ -358,7 +372,8 @@ Risk Judge::base_level(Run& run, const Rule*& rule) {
   rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
   const bool verbs = rule && listed("question_lowers", rule->name.view());
   const bool options = rule && listed("question_option_lowers", rule->name.view());
-  const bool shown = (run.rehearsal && (!rule || listed("rehearsal_lowers", rule->name.view()))) ||
+  const bool grave = base->level >= static_cast<int>(Risk::critical);
+  const bool shown = (run.rehearsal && !grave && (!rule || listed("rehearsal_lowers", rule->name.view()))) ||
                      (run.emulated && rule && rule->name.view().starts_with("cloud."));
   if (shown || ((verbs || options) && only_asks(run.sorted, verbs))) {
     rule = nullptr;
@@ -373,7 +388,7 @@ bool Judge::rehearses(const Run& run) {
   const bool asked = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [](const GivenOption& given) {
     return given.option && given.option->spec.has(Mark::rehearses);
   });
-  return asked && !takes_back(run) &&
+  return asked && !takes_back(run) && !may_be_swallowed(run) &&
          std::all_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.known; });
 }
 

@@ -105,7 +105,7 @@ TEST(Emptied, EachFileThatASearchFound) {
 TEST(Rehearsal, ShowsWhatWouldBeDoneAndDoesNothing) {
   pass({"git push --dry-run --force origin main", "git rm -n -r src", "rsync -an --delete a/ host:b/",
         "kubectl delete pod x --dry-run=client", "helm uninstall x --dry-run", "aws s3 rm s3://b/k --dryrun",
-        "npm unpublish x --dry-run", "docker compose --dry-run down -v", "ufw --dry-run reset",
+        "npm unpublish x --dry-run", "docker compose --dry-run down -v",
         "kubectl apply -f a.yaml --dry-run=client --validate=false", "wrangler deploy --dry-run"});
 }
 
@@ -114,7 +114,9 @@ TEST(Rehearsal, IsNoneWhenAnotherWordTakesItBackOrMight) {
            "kubectl delete pod x --dry-run=none", "kubectl delete pod x --dry-run=client --dry-run=none",
            "git push --dry-run --no-dry-run --force", "git push --force origin -- --dry-run",
            "rsync -a --delete --dry-run --no-dry-run a/ b/", "helm upgrade x ./c --dry-run=false",
-           "aws s3 rm s3://b/k --dryrun $MORE", "mkfs.vfat -n DATA /dev/sdb1"});
+           "aws s3 rm s3://b/k --dryrun $MORE", "poetry publish -n", "ipset destroy -t",
+           "kubectl delete pod x --some-option --dry-run=client", "rsync -a --delete --some-option --dry-run a/ b/",
+           "mkfs.vfat -n DATA /dev/sdb1"});
 }
 
 TEST(Rehearsal, StillRunsReadsAndTalks) {
