@@ -6,6 +6,17 @@ bool is_token(const std::vector<Token>& tokens, std::size_t at, std::string_view
   return at < tokens.size() && tokens[at].kind != Token::Kind::string && tokens[at].text == text;
 }
 
+namespace {
+
+/// f"…", b'…', r'…': not a name but a part of the string that follows.
+bool is_prefix(const std::vector<Token>& tokens, std::size_t at) {
+  const std::string& text = tokens[at].text;
+  const bool letter = text == "f" || text == "b" || text == "r";
+  return letter && at + 1 < tokens.size() && tokens[at + 1].kind == Token::Kind::string;
+}
+
+}  // namespace
+
 Arguments arguments_of(std::string_view language, const std::vector<Token>& tokens, std::size_t at) {
   Arguments args;
   const bool parenthesis = is_token(tokens, at, "(");
@@ -55,8 +66,8 @@ Arguments arguments_of(std::string_view language, const std::vector<Token>& toke
     if (token.kind == Token::Kind::string) {
       args.strings.push_back(token.text);
       args.literal.push_back(!token.unknown);
-    } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" && token.text != "f" &&
-               token.text != "b" && token.text != "r") {
+    } else if (token.kind == Token::Kind::name && token.text != "shell" && token.text != "glob" &&
+               !is_prefix(tokens, i)) {
       if (!is_token(tokens, i + 1, "=") && !is_token(tokens, i + 1, ":")) {
         if (args.strings.empty() || in_list) {
           args.strings.emplace_back();

@@ -26,10 +26,11 @@ struct Flow {
   bool decoded = false;       // text that an encoding hid
   bool child = false;         // the id of a process that this script has started
   bool many = false;          // a hundred thousand lines and more
+  bool found = false;         // names of files that a search found
 
   bool any() const {
     return network || secret || shell || fetched || temporary || token || suspect || endless || secret_names ||
-           decoded || child || many;
+           decoded || child || many || found;
   }
 
   Flow& operator|=(const Flow& other) {
@@ -45,6 +46,7 @@ struct Flow {
     decoded |= other.decoded;
     child |= other.child;
     many |= other.many;
+    found |= other.found;
     return *this;
   }
 };

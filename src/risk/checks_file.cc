@@ -128,6 +128,7 @@ void find_files(Judge& judge, Run& run) {
     run.out.secret_names |= stores && (named || (pattern.empty() && place.holds_secrets));
     if (!pattern.empty() && run.out.secret_names && stores) judge.raise(run, "secret.search", root.where);
   }
+  run.out.found = true;
   if (run.sorted.has("-delete")) {
     for (const Arg& root : roots) {
       const Place place = judge.locate(run, root.text);
@@ -148,6 +149,7 @@ void find_files(Judge& judge, Run& run) {
         copy.known = false;
         copy.maybe_many = true;
         copy.flow.secret_names = run.out.secret_names;
+        copy.flow.found = true;
         if (pattern.empty()) copy.text = roots[0].text;
       } else if (word.text.find("{}") != std::string_view::npos) {
         copy.known = false;
@@ -207,7 +209,6 @@ void copy(Judge& judge, Run& run) {
       judge.writes(run, arg);
       const Place to = judge.locate(run, arg.text);
       const Arg& from = run.sorted.operands[0].arg;
-      if (from.text == "/dev/null" && to.area == Area::workspace) judge.raise(run, "fs.truncate", arg.where);
       judge.rename_program(run, from, arg);
       Flow carried = judge.file_flow(judge.locate(run, from.text).path);
       carried |= run.out;

@@ -20,8 +20,18 @@ std::string_view remote_host(std::string_view text) {
   return at == std::string_view::npos ? text : text.substr(at + 1);
 }
 
+/// --data-urlencode name@file: the name may come first, and an '=' before the '@' makes all of it text.
+std::string_view encoded_file(std::string_view value) {
+  const std::size_t mark = value.find_first_of("=@");
+  return mark != std::string_view::npos && value[mark] == '@' ? value.substr(mark + 1) : std::string_view{};
+}
+
 /// The file that is sent in -d @file, -F name=@file, -F name=<file; empty when the data stands there itself.
-std::string_view sent_file(std::string_view value, bool form) {
+std::string_view sent_file(const GivenOption& given) {
+  const std::string_view value = given.value.text;
+  const std::string_view name = given.option ? given.option->name.view() : given.name;
+  if (name == "--data-urlencode" || name == "--url-query") return encoded_file(value);
+  const bool form = given.name == "-F";
   if (!form) return value.starts_with('@') ? value.substr(1) : std::string_view{};
   const std::size_t equals = value.find('=');
   if (equals == std::string_view::npos || equals + 1 >= value.size()) return {};
@@ -30,10 +40,20 @@ std::string_view sent_file(std::string_view value, bool form) {
   return file.substr(0, file.find(';'));
 }
 
+/// curl --connect-to localhost::evil.example, -x PROXY: the address says this machine, the bytes go elsewhere.
+bool is_led_elsewhere(const Run& run) {
+  return std::any_of(run.words.begin() + 1, run.words.end(), [](const Arg& word) {
+    for (std::string_view option : {"--connect-to", "--resolve", "--proxy", "--preproxy", "--socks", "-x"}) {
+      if (word.text.starts_with(option)) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 void fetch(Judge& judge, Run& run) {
-  bool sends = false, changes = false, local = true, any = false;
+  bool sends = false, changes = false, local = !is_led_elsewhere(run), any = false;
   std::vector<Arg> urls;
   for (const Operand& operand : run.sorted.operands) urls.push_back(operand.arg);
   for (const GivenOption& given : run.sorted.options) {
@@ -63,13 +83,13 @@ void fetch(Judge& judge, Run& run) {
       changes |= method != "GET" && method != "HEAD" && method != "OPTIONS";
       if (method == "DELETE") judge.raise(run, "net.deletes", given.value.where);
     }
-    const bool form = given.name == "-F";
-    if (form || given.name == "-d") {
+    const bool header = given.name == "-H" && given.value.text.starts_with('@');
+    if (given.has_value && (given.name == "-F" || given.name == "-d" || header)) {
       sends = true;
       if (given.value.flow.token && !local) judge.raise(run, "net.exfiltrates", given.value.where);
       if (given.value.text.ends_with("@-") && run.in.flow.token && !local)
         judge.raise(run, "net.exfiltrates", given.value.where);
-      const std::string_view file = sent_file(given.value.text, form);
+      const std::string_view file = sent_file(given);
       if (!file.empty() && file != "-") {
         Arg path = given.value;
         path.text = file;

@@ -23,6 +23,17 @@ Arg unknown_like(const Run& run, const Flow& flow) {
   return arg;
 }
 
+/// sed -i d x, sed -i -e d x, sed -n -i '' x
+bool sed_drops_all(const Sorted& sorted, bool script_is_operand) {
+  if (script_is_operand) {
+    const std::string_view script = sorted.operands[0].arg.text;
+    return sed_leaves_nothing(script) || (sorted.has("-n") && script.empty());
+  }
+  return std::any_of(sorted.options.begin(), sorted.options.end(), [](const GivenOption& given) {
+    return given.name == "-e" && given.has_value && sed_leaves_nothing(given.value.text);
+  });
+}
+
 }  // namespace
 
 void interpreter(Judge& judge, Run& run) {
@@ -153,6 +164,7 @@ void arguments_from_input(Judge& judge, Run& run) {
     replaced = given->has_value ? given->value.text : std::string_view("{}");
   if (run.sorted.has("-i") && replaced.empty()) replaced = "{}";
   if (run.sorted.carried.empty()) return;
+  judge.mark_variable("CORDON_ITEM", flow);
   std::vector<Arg> words;
   bool used = false;
   for (const Arg& word : run.sorted.carried) {
@@ -331,16 +343,14 @@ void filter_script(Judge& judge, Run& run) {
     first = 1;
   }
   const bool edits = run.sorted.has("-i") && language_name(language) != "jq";
-  // sed -i d: nothing is left.
-  const std::string_view script = first == 1 ? run.sorted.operands[0].arg.text : std::string_view{};
-  if (edits && language_name(language) == "sed" && (script == "d" || script == "1,$d" || script == "Q"))
-    judge.raise(run, "fs.truncate", run.where);
+  const bool nothing_left = edits && language_name(language) == "sed" && sed_drops_all(run.sorted, first == 1);
   if (edits) judge.at_least(run, Risk::normal);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {
     const Arg& arg = run.sorted.operands[i].arg;
     if (language_name(language) == "awk" && arg.text.find('=') != std::string_view::npos &&
         arg.text.find('/') == std::string_view::npos)
       continue;
+    if (nothing_left) judge.empties(run, arg, Emptied::is_there);
     if (edits)
       judge.writes(run, arg);
     else

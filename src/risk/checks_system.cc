@@ -28,6 +28,14 @@ void mount_source(Judge& judge, Run& run, std::string_view path, const Arg& arg)
     judge.raise(run, "container.mount_system", arg.where);
 }
 
+/// unix:///run/docker.sock, a context that is known to mean this machine. What tcp:// reaches may lie behind a tunnel.
+bool is_local_engine(std::string_view value) {
+  for (std::string_view socket : {"unix:", "fd:", "npipe:", "/"}) {
+    if (value.starts_with(socket)) return true;
+  }
+  return value.find('/') == std::string_view::npos && listed("local_engine", value);
+}
+
 std::string_view part_of(std::string_view list, std::string_view key) {
   std::size_t at = 0;
   while (at < list.size()) {
@@ -62,6 +70,26 @@ void container(Judge& judge, Run& run) {
   Frame inside = run.frame;
   inside.away = true;
   judge.carry(run, run.sorted.carried, inside);
+}
+
+/// docker --context prod stop web: what only changes a container here is another machine's service there.
+void remote_engine(Judge& judge, Run& run) {
+  if (run.level < Risk::normal) return;
+  const std::span<const Option> own = run.sorted.program->options();
+  for (const GivenOption& given : run.sorted.options) {
+    // docker run -c 512: an option of the subcommand, not of the engine.
+    const bool engines = given.option >= own.data() && given.option < own.data() + own.size();
+    if (!engines) continue;
+    const bool remote = given.name == "-r";
+    const bool chooses =
+        given.name == "-H" || given.name == "-c" || given.name == "--connection" || given.name == "--url";
+    if (remote || (chooses && (!given.value.known || !is_local_engine(given.value.text))))
+      judge.raise(run, "cloud.change", given.has_value ? given.value.where : run.where);
+  }
+}
+
+void engine_variable(Judge& judge, Run& run, const Arg& value) {
+  if (!value.known || !is_local_engine(value.text)) judge.raise(run, "supply.index", value.where);
 }
 
 void service(Judge& judge, Run& run) {
@@ -114,6 +142,7 @@ void counting(Judge& judge, Run& run) {
 }
 
 void database(Judge& judge, Run& run) {
+  run.in.flow.suspect = false;  // *.sql is what a database is meant to be given
   const auto sql = language_named("sql");
   bool given_code = false;
   for (const GivenOption& given : run.sorted.options) {
@@ -222,6 +251,7 @@ void cloud_tree(Judge& judge, Run& run) {
     if (++seen > 5) break;
     const std::string_view word = operand.arg.text;
     if (word.find('/') != std::string_view::npos) break;
+    query |= word == "emulators";  // gcloud's own, on this machine
     if (listed("secret_verb", word)) secret = true;
     if ((word == "secret" || word == "secrets" || word == "keyvault") && seen <= 2) about_secrets = true;
     keys |= word == "keys" || word == "keypair";
@@ -251,6 +281,7 @@ namespace cordon::risk::checks {
 void cluster_query(Judge& judge, Run& run) {
   bool secrets = false;
   for (const Operand& operand : run.sorted.operands) {
+    secrets |= operand.arg.flow.secret_names;  // kubectl get $(kubectl get secrets -o name)
     const std::string_view kind = operand.arg.text.substr(0, operand.arg.text.find('/'));
     for (std::string_view part : {"secret", "secrets"}) {
       secrets |= kind == part || kind.starts_with("secret,") || kind.starts_with("secrets,") ||
@@ -261,7 +292,10 @@ void cluster_query(Judge& judge, Run& run) {
   if (!secrets) return;
   const GivenOption* output = run.sorted.find("-o");
   // Names and ages of secrets are no secret; their content is.
-  if (!output || !output->has_value || output->value.text == "name" || output->value.text == "wide") return;
+  if (!output || !output->has_value || output->value.text == "name" || output->value.text == "wide") {
+    run.out.secret_names = true;
+    return;
+  }
   judge.raise(run, "secret.service", run.where);
   run.out.secret = true;
 }
@@ -330,15 +364,14 @@ void documents(Judge& judge, Run& run) {
   if (run.in.from != Stdin::From::terminal && language) judge.run_stdin(run, *language);
 }
 
-/// truncate -s 0 on what is not a log: the content is gone.
+/// truncate -s 0 on what is not a log: the content is gone. Only + and > and % never take anything away.
 void truncation(Judge& judge, Run& run) {
   const GivenOption* size = run.sorted.find("-s");
-  if (!size || !size->has_value || size->value.text != "0") return;
-  for (const Operand& operand : run.sorted.operands) {
-    const Place place = judge.locate(run, operand.arg.text);
-    const bool work = place.area == Area::workspace && listed("work", place.path);
-    if (operand.arg.wildcard || operand.arg.maybe_many || work) judge.raise(run, "fs.truncate", operand.arg.where);
-  }
+  const bool grows = size && size->has_value && size->value.text.find_first_of("+>%") == 0;
+  const GivenOption* like = run.sorted.find("-r");
+  const bool as_nothing = like && like->has_value && like->value.text == "/dev/null";
+  if ((!size || grows) && !as_nothing) return;
+  for (const Operand& operand : run.sorted.operands) judge.empties(run, operand.arg, Emptied::may_be_new);
 }
 
 }  // namespace cordon::risk::checks

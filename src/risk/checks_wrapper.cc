@@ -11,6 +11,7 @@ void found_operands(Judge& judge, Run& run) {
   std::vector<Arg> words;
   bool used = false;
   Flow found;
+  found.found = true;
   for (const Operand& operand : run.sorted.operands)
     found.secret_names |= judge.locate(run, judge.keep("~/.ssh/" + std::string(operand.arg.text))).credential &&
                           judge.locate(run, judge.keep("~/" + std::string(operand.arg.text))).credential;
@@ -68,6 +69,12 @@ void shell_operands(Judge& judge, Run& run) {
   }
   for (const Operand& operand : run.sorted.operands) judge.shell_text(run, operand.arg, {});
   run.judged = true;
+}
+
+/// script >(nc …): all that is typed and shown goes there.
+void recorded_session(Judge& judge, Run& run) {
+  (void)judge;
+  if (!run.sorted.has("-c")) run.out.shell = true;
 }
 
 void switch_user(Judge& judge, Run& run) {
@@ -200,6 +207,10 @@ void lines_that_run(Judge& judge, Run& run) {
       inner.where = run.where;
       if (!inner.text.empty()) judge.shell_text(run, inner, {});
     }
+    if ((program == "ed" || program == "vi") &&
+        vim_deletes_all(text.starts_with(',') ? judge.keep("%" + std::string(text.substr(1))) : text)) {
+      for (const Operand& operand : run.sorted.operands) judge.empties(run, operand.arg, Emptied::is_there);
+    }
     if (program == "ed" && text.starts_with("w ") && !bang) {
       Arg path;
       path.text = judge.keep(std::string(text.substr(2)));
@@ -270,20 +281,25 @@ void big_sizes(Judge& judge, Run& run) {
   const GivenOption* to = run.sorted.find("of=");
   // dd if=/bin/rm of=x
   if (from && to && from->has_value && to->has_value) judge.rename_program(run, from->value, to->value);
+  // dd of=x count=0 opens x and has nothing to put there.
+  if (count == 0 && to && to->has_value && !run.sorted.has("seek=")) judge.empties(run, to->value, Emptied::may_be_new);
+  // fallocate --punch-hole, --zero-range, --collapse-range
+  if (run.sorted.has("-p") || run.sorted.has("-z") || run.sorted.has("-c")) {
+    for (const Operand& operand : run.sorted.operands) {
+      if (operand.role.kind() == Role::write) judge.empties(run, operand.arg, Emptied::may_be_new);
+    }
+  }
   if (!from || !from->has_value) return;
   const bool source =
       from->value.text == "/dev/zero" || from->value.text == "/dev/urandom" || from->value.text == "/dev/random";
   if (!to || !to->has_value) return;
   const Place place = judge.locate(run, to->value.text);
   if (source && count < 0 && place.kept() && place.area != Area::device) judge.raise(run, "system.fill", run.where);
-  if (source && place.area == Area::workspace && listed("work", place.path))
-    judge.raise(run, "fs.truncate", to->value.where);
-  if (from->value.text == "/dev/null" || run.sorted.has("conv=")) {
-    if (place.area == Area::workspace &&
-        (from->value.text == "/dev/null" ||
-         (source && run.sorted.find("conv=")->value.text.find("notrunc") != std::string_view::npos)))
-      judge.raise(run, "fs.truncate", to->value.where);
-  }
+  if (source) judge.empties(run, to->value, Emptied::may_be_new);
+  const GivenOption* how = run.sorted.find("conv=");
+  // notrunc: written over, so it was there before.
+  if (source && how && how->has_value && how->value.text.find("notrunc") != std::string_view::npos)
+    judge.empties(run, to->value, Emptied::is_there);
 }
 
 /// Values of options that hold NAME=value, some of which load code.
@@ -292,6 +308,21 @@ void directory_listing_server(Judge& judge, Run& run) {
     if (given.has_value && (given.name == "-d" || given.name == "-t")) judge.reads(run, given.value, true);
   }
 }
+
+namespace {
+
+/// perl -i -ne CODE: what the code does not print is gone.
+bool prints_no_line(const Sorted& sorted) {
+  return std::none_of(sorted.options.begin(), sorted.options.end(), [](const GivenOption& given) {
+    const bool code = given.has_value && (given.name == "-e" || given.name == "-E");
+    if (!code) return false;
+    return !given.value.known || given.value.text.find("print") != std::string_view::npos ||
+           given.value.text.find("say") != std::string_view::npos ||
+           given.value.text.find("write") != std::string_view::npos;
+  });
+}
+
+}  // namespace
 
 void perl(Judge& judge, Run& run) {
   const bool loops = run.sorted.has("-n") || run.sorted.has("-p");
@@ -311,7 +342,9 @@ void perl(Judge& judge, Run& run) {
   if (!run.sorted.has("-e") && !run.sorted.has("-E")) return;
   (void)before;
   if (!loops && !edits) return;
+  const bool drops = edits && !run.sorted.has("-p") && prints_no_line(run.sorted);
   for (const Operand& operand : run.sorted.operands) {
+    if (drops) judge.empties(run, operand.arg, Emptied::is_there);
     if (edits)
       judge.writes(run, operand.arg);
     else

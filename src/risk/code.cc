@@ -137,7 +137,8 @@ class CodeJudge {
       if (is(tokens, i, "+=") || is(tokens, i, "<<") || is(tokens, i, ".=")) seen_.grows = true;
       if (tokens[i].kind != Token::Kind::name) continue;
       const std::string_view last = std::string_view(word).substr(word.rfind('.') + 1);
-      for (std::string_view adds : {"append", "push", "extend", "concat", "alloc", "allocUnsafe", "malloc", "unshift"})
+      for (std::string_view adds :
+           {"append", "push", "extend", "concat", "alloc", "allocUnsafe", "malloc", "unshift", "Array"})
         seen_.grows |= last == adds;
       for (std::string_view ends : {"break", "return", "exit", "last",   "sleep", "usleep",   "wait", "raise", "throw",
                                     "die",   "input",  "recv", "accept", "read",  "readline", "gets", "get",   "await",
@@ -426,7 +427,7 @@ class CodeJudge {
     const Place place = judge_.locate(run_, text.starts_with("/.")                                  ? "~" + text
                                             : text[0] == '.' && text.find('/') == std::string::npos ? "~/" + text
                                                                                                     : text);
-    if (place.credential && !place.persistent) {
+    if (place.credential) {
       seen_.secret = true;
       judge_.raise(run_, "secret.read", arg_.where);
     }
@@ -467,7 +468,7 @@ class CodeJudge {
       if (words)
         run_words(args);
       else if (args.strings.empty())
-        judge_.raise(run_, "dynamic.code", arg_.where);
+        run_shell({}, false);
       else
         run_shell(args.strings[0], literal);
     } else if (what == "delete" || what == "delete_tree") {

@@ -33,6 +33,7 @@ void note_files(Judge& judge, Run& run, std::string_view language, const std::ve
 
 void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg);
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg);
+void judge_expect(Judge& judge, Run& run, std::string_view text, const Arg& arg);
 void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg);
 
 }  // namespace cordon::risk

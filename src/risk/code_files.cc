@@ -57,24 +57,100 @@ class Files {
   }
 
   void opened(std::size_t i) {
-    const Arguments args = arguments_of(language_, tokens_, i + 1);
-    if (args.strings.empty() || !args.literal[0]) return;
+    Arguments args = arguments_of(language_, tokens_, i + 1);
+    if (language_ == "perl" && args.strings.size() > 1 && !args.literal[0]) {  // a handle comes first
+      args.strings.erase(args.strings.begin());
+      args.literal.erase(args.literal.begin());
+    }
+    if (args.strings.empty()) return;
+    if (!args.literal[0]) {
+      if (for_writing(args) && is_dropped(i, args.end)) emptied_if_found();
+      return;
+    }
     path_ = args.strings[0];
     if (path_ == ">" || path_ == ">>" || path_ == "+>") path_ = args.strings.size() > 1 ? args.strings[1] : "";
     while (path_.starts_with('>')) path_.erase(0, 1);
     appends_ = args.strings.size() > 1 && args.strings[1].starts_with('a');
+    if (for_writing(args) && is_dropped(i, args.end)) emptied(path_);
+  }
+
+  static bool for_writing(const Arguments& args) {
+    const bool mode = args.strings.size() > 1 && args.literal[1] && args.strings[1].starts_with('w');
+    return mode || (args.strings[0].starts_with('>') && !args.strings[0].starts_with(">>"));
+  }
+
+  /// open("x", "w").close(), with open("x", "w"): pass; where a handle has a name, whatever knows it may write to it.
+  bool is_dropped(std::size_t open, std::size_t close) {
+    if (open > 0 && is_token(tokens_, open - 1, "=")) return false;
+    std::size_t next = is_token(tokens_, close, ")") ? close + 1 : close;
+    const bool statement =
+        next >= tokens_.size() || tokens_[next].kind == Token::Kind::line_end || is_token(tokens_, next, ";");
+    if (statement) return !prints();
+    if (is_token(tokens_, next, "as")) next += 2;
+    if (is_token(tokens_, next, ":") && is_token(tokens_, next + 1, "pass")) return true;
+    const bool method = is_token(tokens_, next, ".") || is_token(tokens_, next, ":");
+    return method && (is_token(tokens_, next + 1, "close") || is_token(tokens_, next + 1, "truncate"));
+  }
+
+  /// Perl's handles are names that any print may use. Asked once: code may open many files.
+  bool prints() {
+    if (!prints_) {
+      prints_ = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) {
+        return token.kind == Token::Kind::name &&
+               ends_with_any(token.text, {"print", "printf", "say", "write", "puts"});
+      });
+    }
+    return *prints_;
+  }
+
+  void emptied(const std::string& path) {
+    if (path.empty()) return;
+    Arg file = judge_.synthetic(homeward(path), arg_);
+    file.known = true;
+    file.wildcard = file.maybe_many = false;
+    judge_.empties(run_, file, Emptied::may_be_new);
+  }
+
+  /// for f in glob("src/*.py"): open(f, "w").close(): which file it is, is open; that a search found it is not.
+  void emptied_if_found() {
+    if (!searches_) {
+      searches_ = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) {
+        return token.kind == Token::Kind::name &&
+               ends_with_any(token.text, {"glob", "globSync", "walk", "readdir", "readdirSync", "listdir", "scandir",
+                                          "iterdir", "Dir.children", "Dir.entries", "Find.find"});
+      });
+    }
+    if (!*searches_) return;
+    Arg file = judge_.synthetic("$found", arg_);
+    file.known = false;
+    file.flow.found = true;
+    judge_.empties(run_, file, Emptied::is_there);
+  }
+
+  /// write(""), write_text(''): one literal, and nothing in it.
+  static bool is_nothing(const Arguments& args, std::size_t skip) {
+    return !args.unknown && args.strings.size() == skip + 1 && args.deep.size() == skip + 1 && args.literal[skip] &&
+           args.deep[skip].empty();
   }
 
   void whole(std::size_t i) {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
+    const bool ends_in_nothing = !args.deep.empty() && !args.strings.empty() && args.deep.back().empty() &&
+                                 args.strings.back().empty() && args.literal.back();
+    const bool some_file = args.unknown || args.strings.empty() || !args.literal[0];
+    if (ends_in_nothing && some_file) emptied_if_found();
     if (args.deep.empty() || args.strings.empty() || !args.literal[0]) return;
+    if (is_nothing(args, 1) && tokens_[i].text.find("append") == std::string::npos) emptied(args.deep[0]);
     keep(args.deep[0], text_given(args, 1), tokens_[i].text.find("append") != std::string::npos,
          decodes(tokens_, args));
   }
 
   void written(std::size_t i) {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
+    const bool whole_file = ends_with_any(tokens_[i].text, {"write", "write_text"});
+    if (ends_with_any(tokens_[i].text, {"write_text"}) && is_nothing(args, 0)) emptied_if_found();
     if (path_.empty()) return;
+    if (whole_file && !appends_ && is_nothing(args, 0)) emptied(path_);
     keep(path_, text_given(args, 0), appends_, decodes(tokens_, args));
     appends_ = true;
   }
@@ -116,6 +192,8 @@ class Files {
   const Arg& arg_;
   std::string path_;
   bool appends_ = false;
+  std::optional<bool> prints_;
+  std::optional<bool> searches_;
 };
 
 }  // namespace

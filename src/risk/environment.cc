@@ -1,5 +1,5 @@
 // Variables that make a program load or run something.
-#include "risk/judge.h"
+#include "risk/checks.h"
 
 namespace cordon::risk {
 
@@ -103,6 +103,8 @@ void Judge::environment(Run& run, std::string_view name, const Arg& value) {
       raise(run, "env.code", value.where);
       return;
     }
+  } else if (what == "engine") {
+    checks::engine_variable(*this, run, value);
   } else if (what == "source") {
     raise(run, "supply.index", value.where);
   } else if (what == "path" || what == "library_path") {

@@ -12,7 +12,8 @@ ROLES = ["none", "data", "pair", "read", "tree", "list", "write", "delete", "arg
          "project", "req", "ssh_option", "pair_read"]
 MARKS = ["net", "recursive", "wrapper", "elevate", "optional", "opaque", "environment", "shell_out", "stdin_code",
          "stdin_args", "secret_out", "container", "away", "output", "extract", "quiet_stdin", "background", "target_first",
-         "temporary", "list_only", "endless", "limits", "patches", "decodes"]
+         "temporary", "list_only", "endless", "limits", "patches", "decodes", "names",
+         "rehearses"]
 STYLES = ["gnu", "posix", "single", "find", "tar", "none", "windows"]
 
 

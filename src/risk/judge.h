@@ -42,6 +42,9 @@ struct Stdin {
   Arg file;
 };
 
+/// Is a file that is emptied surely there, or may it be made by that?
+enum class Emptied { is_there, may_be_new };
+
 /// One call while it is being judged.
 struct Run {
   std::span<const Arg> words;
@@ -58,6 +61,8 @@ struct Run {
   bool judged = false;          // a check has said all there is to say about the operands
   bool options_judged = false;  // … and about the options
   bool own_code = false;        // code in a file that this script wrote may start programs as any script may
+  bool rehearsal = false;       // an option says to show what would be done, and to do nothing
+  bool emulated = false;        // the cloud it talks to is a program on this machine
   bool only_certain = false;    // a tool found the code by itself: which of its functions run, and with what, is open
 };
 
@@ -79,6 +84,9 @@ class Judge {
   void reads(Run& run, const Arg& arg, bool tree);
   void writes(Run& run, const Arg& arg);
   void deletes(Run& run, const Arg& arg);
+  void empties(Run& run, const Arg& arg, Emptied file);
+  static bool gets_nothing(const Run& run);
+  static bool says_nothing(const Run& run, const Command& command);
   void reaches(Run& run, const Arg& arg, std::string_view host);
   void apply(Run& run, Role role, std::uint8_t language, const Arg& arg);
   void carry(Run& run, std::span<const Arg> words);
@@ -125,11 +133,21 @@ class Judge {
   };
 
   void oddities(const Script& script, const Frame& frame);
+  Flow positional_flow(std::span<const Arg> positional);
+  void mark_positional(const Flow& flow);
   void command(ScriptState& state, std::uint32_t index, const Frame& outer, const Stdin& outer_in);
   Stdin input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in);
   Stdin input_by(const Redirect& redirect, const std::map<int, Stdin>& open);
   void redirects(Run& run, const Command& command);
-  void redirect(Run& run, const Redirect& redirect, const Command& command);
+  /// What a command's redirects need to know of it, looked up once: both may be many.
+  struct Streams {
+    std::set<std::string, std::less<>> read;  // words that name files it reads
+    const Redirect* output = nullptr;         // where its standard output ends up
+    bool silent = false;                      // nothing comes out
+  };
+  static Streams streams_of(const Run& run, const Command& command);
+  void redirect(Run& run, const Redirect& redirect, const Command& command, const Streams& streams);
+  void redirect_empties(Run& run, Arg target, const Streams& streams);
   void socket_redirect(Run& run, const Arg& target, const Command& command);
   void assignments(Run& run, const std::vector<Assignment>& list, bool alone);
   void judge_program(Run& run, std::string_view name);
@@ -161,7 +179,10 @@ class Judge {
   void apply_options(Run& run);
   void apply_operands(Run& run);
   void apply_net(Run& run);
+  void copies_nothing(Run& run);
   bool asks_for_help(const Run& run) const;
+  static bool rehearses(const Run& run);
+  static bool is_emulated(const Run& run);
   static bool only_asks(const Sorted& sorted, bool by_verb);
   bool holds(const Run& run, std::string_view condition) const;
   void run_recipes(Run& run, const std::string& text, const Arg& arg);
@@ -191,6 +212,7 @@ class Judge {
   std::vector<Flow>* outs_ = nullptr;
   const Script* script_ = nullptr;                           // the one that is walked over now, as outs_
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
+  std::set<std::string, std::less<>> appended_;              // targets of >> in all scripts read so far
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
   mutable std::unordered_map<std::string, Place> places_;
   std::size_t calls_ = 0;
@@ -207,6 +229,10 @@ Risk verb_risk(std::string_view word);
 /// "rm -rf x" as one word: a command line, when it begins with a program that is grave or runs others. Many prompts
 /// hand on what follows "!" or "|"; such marks are taken off.
 bool begins_a_command(std::string_view& text);
+
+/// sed -i SCRIPT, ex -c COMMAND: does nothing remain of the file?
+bool sed_leaves_nothing(std::string_view script);
+bool vim_deletes_all(std::string_view command);
 
 std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);
 

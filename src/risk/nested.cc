@@ -39,6 +39,7 @@ void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positiona
     state.positional.emplace_back(arg.text);
     state.positional_known &= arg.known;
   }
+  const Flow outer = positional_flow(positional);
   const std::string whole = text.known ? std::string(text.text) : with_unknowns(marked_text(text));
   // Beyond the limit the words are only listed, for deny rules.
   if (deep) state.depth = ~0U;
@@ -47,6 +48,21 @@ void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positiona
   frame.where = frame.where.value_or(text.where);
   frame.carried = false;
   run.out |= script(scripts_.back(), frame, run.in);
+  if (!positional.empty()) mark_positional(outer);
+}
+
+/// Which of $1, $2, $@ is used is not followed: what one of them carries, all do. Returns what they carried before.
+Flow Judge::positional_flow(std::span<const Arg> positional) {
+  if (positional.empty()) return {};
+  const Flow before = variable_flow("@");
+  Flow flow;
+  for (const Arg& arg : positional) flow |= arg.flow;
+  mark_positional(flow);
+  return before;
+}
+
+void Judge::mark_positional(const Flow& flow) {
+  for (std::string_view name : {"@", "*", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}) mark_variable(name, flow);
 }
 
 void Judge::shell_line(Run& run, std::span<const Arg> words, std::optional<Frame> frame) {
@@ -121,6 +137,8 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
     raise(run, "dynamic.script", file.where);
     return;
   }
+  // find . -name '*.md' -exec sh {}: each file that fits is run, whatever it holds, and its name does not say script.
+  if (!file.known && file.maybe_many && !listed("code_file", file.text)) raise(run, "dynamic.script", file.where);
   if (run.frame.away) return;
   if (place.credential) raise(run, "secret.read", file.where);
   if (place.area == Area::temporary) raise(run, "exec.temporary", file.where);
@@ -258,6 +276,7 @@ void Judge::run_code(Run& run, std::uint8_t language, const Arg& arg) {
     judge_debugger(*this, run, text, arg);
   else
     judge_code(*this, run, language, text, arg);
+  if (name == "tcl") judge_expect(*this, run, text, arg);
 }
 
 }  // namespace cordon::risk

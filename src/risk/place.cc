@@ -232,7 +232,9 @@ std::string_view host_of(std::string_view url) {
 }
 
 bool is_local_host(std::string_view host) {
-  return host == "localhost" || host == "::1" || host == "0.0.0.0" || host == "0" || host.starts_with("127.") ||
+  // 127.evil.example is a name like any other.
+  const bool loopback = host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return host == "localhost" || host == "::1" || host == "0.0.0.0" || host == "0" || loopback ||
          host.ends_with(".localhost") || host == "host.docker.internal";
 }
 

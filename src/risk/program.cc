@@ -202,6 +202,33 @@ void Judge::operand_verbs(Run& run) {
   verbs(run, words);
 }
 
+namespace {
+
+bool is_plain_word(const Arg& arg) {
+  return arg.known && !arg.text.empty() && std::all_of(arg.text.begin(), arg.text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                  c == ':';
+         });
+}
+
+/// nvme help format, ip route help: a tool whose words are verbs explains them instead. Not where the table gives its
+/// operands a meaning (a file called help is a file), nor where they are another command.
+bool asks_by_verb(const Sorted& sorted) {
+  const bool any_other = sorted.chain.size() > 1 && sorted.node->name.view() == "*";
+  const Node& tool = any_other ? *sorted.chain[sorted.chain.size() - 2] : *sorted.node;
+  const std::string_view verb = any_other ? sorted.chain_texts.back() : sorted.unknown_sub;
+  constexpr std::uint32_t few = 2;
+  if (verb != "help" || tool.subs_exact < few || !sorted.options.empty() || sorted.operands.size() > 3) return false;
+  if (!sorted.carried.empty() || !sorted.line.empty() || sorted.marked(Mark::stdin_code)) return false;
+  if (tool.base.rule && rows::rule_rows[tool.base.rule].name.view().starts_with("guard.")) return false;
+  const bool meant = std::any_of(tool.roles().begin(), tool.roles().end(),
+                                 [](const rows::RoleRow& role) { return role.kind() != Role::data; });
+  return !meant && std::all_of(sorted.operands.begin(), sorted.operands.end(),
+                               [](const Operand& operand) { return is_plain_word(operand.arg); });
+}
+
+}  // namespace
+
 bool Judge::asks_for_help(const Run& run) const {
   const Sorted& sorted = run.sorted;
   const bool grave = sorted.node->base.level >= static_cast<int>(Risk::dangerous);
@@ -213,8 +240,15 @@ bool Judge::asks_for_help(const Run& run) const {
                    only == "help")) {
       return !sorted.marked(Mark::wrapper) && !sorted.marked(Mark::elevate);
     }
-    if (!grave && only == "-h") return !sorted.marked(Mark::wrapper) && sorted.find("-h") && !sorted.find("-h")->option;
+    // Given lines to act on, a prompt may have another use for -h.
+    if (!grave && only == "-h" && run.in.from != Stdin::From::text)
+      return !sorted.marked(Mark::wrapper) && sorted.find("-h") && !sorted.find("-h")->option;
   }
+  if (asks_by_verb(sorted)) return true;
+  // aws s3 rm help
+  if (run.words.size() > 2 && run.words.back().text == "help" && sorted.options.empty() &&
+      listed("help_last", sorted.program->name.view()))
+    return true;
   // git push --help, kubectl delete --help: printed instead of done, wherever it stands before "--".
   return sorted.chain.size() > 1 && sorted.carried.empty() && sorted.line.empty() && sorted.has("--help") &&
          !sorted.find("--help")->option;
@@ -274,11 +308,60 @@ bool Judge::only_asks(const Sorted& sorted, bool by_verb) {
   return question;
 }
 
+namespace {
+
+bool says_no(std::string_view value) {
+  for (std::string_view no : {"false", "False", "none", "no", "off", "0"}) {
+    if (value == no) return true;
+  }
+  return false;
+}
+
+/// An option that makes the call less grave.
+bool lowers(const Sorted& sorted, std::string_view name) {
+  return std::any_of(sorted.chain.begin(), sorted.chain.end(), [&](const Node* node) {
+    const Option* option = find_option(*node, name);
+    return option && (option->spec.replaces || option->spec.has(Mark::rehearses));
+  });
+}
+
+/// --dry-run=none, --no-dry-run, --dry-run false: what was asked for is taken back.
+bool takes_back(const Run& run) {
+  for (std::size_t i = 1; i < run.words.size(); ++i) {
+    const std::string_view word = run.words[i].text;
+    if (!word.starts_with('-')) continue;
+    const std::size_t equals = word.find('=');
+    const bool next = i + 1 < run.words.size() && says_no(run.words[i + 1].text);
+    const bool refused = equals == std::string_view::npos ? next : says_no(word.substr(equals + 1));
+    if (refused && lowers(run.sorted, word.substr(0, equals))) return true;
+    constexpr std::string_view no = "--no-";
+    if (word.starts_with(no) && lowers(run.sorted, "--" + std::string(word.substr(no.size())))) return true;
+  }
+  return false;
+}
+
+/// --log-file-format --dry-run: an option that no row names may take the word after it, whatever that looks like.
+bool may_be_swallowed(const Run& run) {
+  for (std::size_t i = 2; i < run.words.size(); ++i) {
+    const std::string_view before = run.words[i - 1].text;
+    const bool bare = before.starts_with("--") && before.size() > 2 && before.find('=') == std::string_view::npos;
+    const std::string_view word = run.words[i].text;
+    if (!bare || !word.starts_with('-') || !lowers(run.sorted, word.substr(0, word.find('=')))) continue;
+    const bool named = std::any_of(run.sorted.chain.begin(), run.sorted.chain.end(),
+                                   [&](const Node* node) { return find_option(*node, before) != nullptr; });
+    if (!named) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 /// The level of the call before anything raises it, and the rule that says it.
 Risk Judge::base_level(Run& run, const Rule*& rule) {
   const rows::Spec* base = &run.sorted.node->base;
+  const bool taken_back = takes_back(run);
   auto consider = [&](const rows::Spec& spec) {
-    if (spec.replaces) base = &spec;
+    if (spec.replaces && !(taken_back && spec.level < run.sorted.node->base.level)) base = &spec;
   };
   for (const GivenOption& given : run.sorted.options) {
     if (given.option) consider(given.option->spec);
@@ -289,15 +372,44 @@ Risk Judge::base_level(Run& run, const Rule*& rule) {
   rule = base->rule ? &rows::rule_rows[base->rule] : nullptr;
   const bool verbs = rule && listed("question_lowers", rule->name.view());
   const bool options = rule && listed("question_option_lowers", rule->name.view());
-  if ((verbs || options) && only_asks(run.sorted, verbs)) {
+  const bool grave = base->level >= static_cast<int>(Risk::critical);
+  const bool shown = (run.rehearsal && !grave && (!rule || listed("rehearsal_lowers", rule->name.view()))) ||
+                     (run.emulated && rule && rule->name.view().starts_with("cloud."));
+  if (shown || ((verbs || options) && only_asks(run.sorted, verbs))) {
     rule = nullptr;
-    return Risk::normal;
+    return base->level == 0 ? Risk::safe : Risk::normal;
   }
   return base->level < 0 ? Risk::normal : static_cast<Risk>(base->level);
 }
 
+/// kubectl delete --dry-run=client. Only where the table knows the option for this very subcommand, and where every
+/// word is known: one that is not might take it back.
+bool Judge::rehearses(const Run& run) {
+  const bool asked = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [](const GivenOption& given) {
+    return given.option && given.option->spec.has(Mark::rehearses);
+  });
+  return asked && !takes_back(run) && !may_be_swallowed(run) &&
+         std::all_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.known; });
+}
+
+/// aws --endpoint-url http://localhost:4566, awslocal: nothing out there changes.
+bool Judge::is_emulated(const Run& run) {
+  const std::string_view name = last_part(run.words[0].text);
+  if (name == "awslocal") return true;
+  bool local = false;
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.option || given.option->name.view() != "--endpoint-url") continue;
+    // The last one counts.
+    local = given.has_value && given.value.known && given.value.text.starts_with("http") &&
+            is_local_host(host_of(given.value.text));
+  }
+  return local && std::all_of(run.words.begin(), run.words.end(), [](const Arg& word) { return word.known; });
+}
+
 void Judge::known_program(Run& run, const Node& program) {
   run.sorted = sort_words(program, run.words);
+  run.rehearsal = rehearses(run);
+  run.emulated = is_emulated(run);
   const Sorted& sorted = run.sorted;
   std::string& shown = analysis_.invocations[run.invocation].program;
   if (shown.empty()) shown = std::string(last_part(run.words[0].text));
@@ -347,7 +459,8 @@ void Judge::known_program(Run& run, const Node& program) {
                     .secret_names = run.in.flow.secret_names,
                     .decoded = run.in.flow.decoded,
                     .child = run.in.flow.child,
-                    .many = run.in.flow.many};
+                    .many = run.in.flow.many,
+                    .found = run.in.flow.found};
     for (const Arg& word : run.words)
       run.out |= Flow{.network = word.flow.network,
                       .secret = word.flow.secret,
@@ -360,6 +473,7 @@ void Judge::known_program(Run& run, const Node& program) {
   if (sorted.marked(Mark::secret_out)) run.out.secret = true;
   if (sorted.marked(Mark::temporary)) run.out.temporary = true;
   if (sorted.marked(Mark::decodes)) run.out.decoded = true;
+  if (sorted.marked(Mark::names)) run.out.found = true;
   if (sorted.marked(Mark::endless)) run.out.endless = true;
   if (sorted.marked(Mark::limits)) run.out.endless = false;
   for (const Node* node : sorted.chain) {
@@ -375,6 +489,7 @@ void Judge::known_program(Run& run, const Node& program) {
     stray_paths(run);
     stray_command(run);
   }
+  copies_nothing(run);
   apply_net(run);
   implied_files(run);
   // curl … | patch, curl … | git apply: from now on the workspace holds code from the network.
@@ -394,7 +509,9 @@ void Judge::apply_options(Run& run) {
     if (!given.option) continue;
     const rows::Spec& spec = given.option->spec;
     const Span where = given.has_value ? given.value.where : run.where;
-    if (!spec.replaces) {
+    // Between two programs of this machine nobody stands who could show a false certificate.
+    const bool unneeded = run.local_only && spec.rule && rows::rule_rows[spec.rule].name.view() == "net.insecure";
+    if (!spec.replaces && !unneeded) {
       if (spec.rule)
         raise(run, rows::rule_rows[spec.rule], where);
       else if (spec.level >= 0)

@@ -1,13 +1,36 @@
 // Where streams are sent: files, devices, and bash's /dev/tcp.
+#include <algorithm>
+
 #include "risk/judge.h"
 
 namespace cordon::risk {
 
 void Judge::redirects(Run& run, const Command& command) {
-  for (const Redirect& each : command.redirects) redirect(run, each, command);
+  if (command.redirects.empty()) return;
+  const Streams streams = streams_of(run, command);
+  for (const Redirect& each : command.redirects) redirect(run, each, command, streams);
 }
 
-void Judge::redirect(Run& run, const Redirect& redirect, const Command& command) {
+Judge::Streams Judge::streams_of(const Run& run, const Command& command) {
+  Streams streams;
+  bool writes = false;
+  for (const Redirect& each : command.redirects) {
+    const bool file = each.kind == Redirect::Kind::write || each.kind == Redirect::Kind::append;
+    if (file && (each.fd == 1 || each.also_stderr || each.fd == -1)) streams.output = &each;
+    writes |= each.kind == Redirect::Kind::write;
+  }
+  const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
+  const bool reads = program && std::any_of(program->roles().begin(), program->roles().end(),
+                                            [](const auto& role) { return role.kind() == Role::read; });
+  streams.silent = writes && says_nothing(run, command);
+  if (!writes || !reads) return streams;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    if (command.words[i].known()) streams.read.insert(command.words[i].text());
+  }
+  return streams;
+}
+
+void Judge::redirect(Run& run, const Redirect& redirect, const Command& command, const Streams& streams) {
   if (redirect.kind == Redirect::Kind::duplicate && redirect.target.text().find("COPROC") != std::string::npos) {
     const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
     if (program && program->base.has(Mark::net)) raise(run, "net.reverse_shell", redirect.where);
@@ -27,16 +50,9 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
   if (to_process) return;
   if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
   writes(run, target);
+  if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, streams);
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
     const Place place = locate(run, target.text);
-    // `> app.db` with nothing to put there empties it.
-    const bool empties =
-        redirect.kind == Redirect::Kind::write && place.area == Area::workspace &&
-        (command.words.empty() ||
-         (command.words.size() == 1 && (command.words[0].text() == ":" || command.words[0].text() == "true")) ||
-         (command.words.size() == 2 && command.words[0].text() == "cat" && command.words[1].text() == "/dev/null")) &&
-        command.piped_from.empty() && command.kind != Command::Kind::compound;
-    if (empties && listed("work", place.path)) raise(run, "fs.truncate", target.where);
     mark_file(place.path, run.out);
     // cat /bin/rm > x
     if (run.words.size() == 2 && run.words[0].text == "cat") rename_program(run, run.words[1], target);
@@ -44,6 +60,8 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command)
     if (std::optional<std::string> text = output_text(run, command)) {
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
       package_settings(run, place, *text, target.where);
+      // A hook is as grave as what it will run.
+      if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);
     }
   }
 }

@@ -248,14 +248,32 @@ bool holds_word(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// WHERE 1=1 and WHERE TRUE choose everything.
+bool is_always_true(std::span<const std::string> words) {
+  if (words.size() == 1) return words[0] == "TRUE" || words[0] == "1";
+  return words.size() == 3 && words[1] == "=" && words[0] == words[2] && words[0] != "''";
+}
+
+/// WHERE 1=1 and WHERE a=2 OR TRUE choose everything.
 bool chooses_rows(const std::vector<std::string>& words) {
   auto where = std::find(words.begin(), words.end(), "WHERE");
   if (where == words.end()) return holds_word(words, "LIMIT");
-  std::vector<std::string> rest(where + 1, words.end());
-  if (rest.size() == 1 && (rest[0] == "TRUE" || rest[0] == "1")) return false;
-  if (rest.size() == 3 && rest[1] == "=" && rest[0] == rest[2]) return false;
-  return true;
+  for (auto begin = where + 1;;) {
+    const auto end = std::find(begin, words.end(), "OR");
+    if (is_always_true({begin, end})) return false;
+    if (end == words.end()) return true;
+    begin = end + 1;
+  }
+}
+
+/// DELETE FROM x, and ALTER TABLE x DELETE as ClickHouse has it.
+bool deletes_rows(const std::vector<std::string>& words) {
+  return holds_word(words, "DELETE") &&
+         (holds_word(words, "FROM") || (words[0] == "ALTER" && holds_word(words, "TABLE")));
+}
+
+bool updates_rows(const std::vector<std::string>& words) {
+  if (words[0] == "ALTER" && words.size() > 3) return words[1] == "TABLE" && words[3] == "UPDATE";
+  return (words[0] == "UPDATE" || (words[0] == "WITH" && holds_word(words, "UPDATE"))) && holds_word(words, "SET");
 }
 
 }  // namespace
@@ -310,9 +328,7 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
     judge.shell_text(run, inner, {});
   };
   if (rest.starts_with('!')) return shell(rest.substr(1));
-  const bool all = command.find("%d") != std::string_view::npos || command.find("1,$d") != std::string_view::npos;
-  if (all && (rest == "d" || rest.starts_with("d|") || rest.starts_with("d ")))
-    judge.raise(run, "fs.truncate", arg.where);
+  if (vim_deletes_all(command)) judge.raise(run, "fs.truncate", arg.where);
   const std::size_t bang = rest.find('!');
   const std::string_view word = rest.substr(0, rest.find_first_of(" !("));
   for (std::string_view runs : {"r", "read", "w", "write"}) {
@@ -389,11 +405,11 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
     };
     if (holds_word(words, "DROP")) raise(run, "db.drop", where);
     if (first == "TRUNCATE") raise(run, "db.truncate", where);
-    if (holds_word(words, "DELETE") && holds_word(words, "FROM") && !chooses_rows(words))
-      raise(run, "db.delete_rows", where);
-    if ((first == "UPDATE" || (first == "WITH" && holds_word(words, "UPDATE"))) && holds_word(words, "SET") &&
-        !chooses_rows(words))
-      raise(run, "db.update_rows", where);
+    if (deletes_rows(words) && !chooses_rows(words)) raise(run, "db.delete_rows", where);
+    if (updates_rows(words) && !chooses_rows(words)) raise(run, "db.update_rows", where);
+    // ALTER TABLE x TRUNCATE PARTITION, CLEAR COLUMN, DETACH … PERMANENTLY
+    if (first == "ALTER" && any({"TRUNCATE", "CLEAR"})) raise(run, "db.truncate", where);
+    if (holds_word(words, "PERMANENTLY")) raise(run, "db.drop", where);
     if (is({"GRANT", "REVOKE"}) ||
         (is({"CREATE", "ALTER"}) && any({"USER", "ROLE", "LOGIN"}) && !holds_word(words, "TABLE")))
       raise(run, "db.privilege", where);

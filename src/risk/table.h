@@ -71,6 +71,8 @@ enum class Mark : std::uint32_t {
   limits,
   patches,
   decodes,
+  names,
+  rehearses,
 };
 
 enum class Style : std::uint8_t { gnu, posix, single, find, tar, none, windows };

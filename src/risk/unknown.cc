@@ -255,7 +255,9 @@ void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
   // Only a few options are meant to be given credentials.
   if (!listed("option_credential", bare) && !run.frame.away && locate(run, value.text).credential)
     reads(run, value, false);
-  const bool library = is_library(value.text);
+  // msbuild's -p:NAME=FILE hands the build a file to include.
+  const bool property = bare.starts_with("p:") || bare.starts_with("property:");
+  const bool library = is_library(value.text) || (property && listed("code_file", value.text));
   if (!library && !listed("option_loads", bare)) return;
   const Place place = locate(run, value.text);
   if (place.area == Area::temporary || place.area == Area::outside || (library && place.area == Area::home))
@@ -295,8 +297,9 @@ void Judge::stray_paths(Run& run) {
     if (operand.role.kind() != Role::none && operand.role.kind() != Role::data) continue;
     const std::optional<Place> place = path_of(operand.arg);
     if (!place) continue;
-    if (place->credential && !place->persistent) reads(run, operand.arg, false);
-    if (place->persistent && &operand == &run.sorted.operands.back() && run.words.size() > 2) writes(run, operand.arg);
+    const bool last = &operand == &run.sorted.operands.back();
+    if (place->credential && (!place->persistent || !last)) reads(run, operand.arg, false);
+    if (place->persistent && last && run.words.size() > 2) writes(run, operand.arg);
   }
   for (const GivenOption& given : run.sorted.options) {
     if (!given.has_value || (given.option && given.option->spec.takes() != Role::data)) continue;

@@ -459,6 +459,10 @@ std::optional<std::string> pure_output(const std::vector<std::string>& arguments
   std::string_view name = arguments[0];
   if (name == "echo") return echo(arguments);
   if (name == "printf") return Printf(arguments).run();
+  const bool nothing =
+      name == "cat" && arguments.size() > 1 &&
+      std::all_of(arguments.begin() + 1, arguments.end(), [](const std::string& each) { return each == "/dev/null"; });
+  if (nothing) return "";
   if (!input) return std::nullopt;
   if (name == "cat") return cat(arguments, *input);
   if (name == "rev") return rev(arguments, *input);
