@@ -140,6 +140,13 @@ TEST(Help, AskedForByAVerbDoesNothing) {
            "zfs destroy help", "vault delete help"});
 }
 
+TEST(Sql, WhatIsOnlyExplainedIsNotDone) {
+  pass({"psql -c 'explain delete from t'", "sqlite3 a.db 'explain query plan delete from t'"});
+  stopped({"psql -c 'explain analyze delete from t'", "psql -c 'explain (analyze, buffers) delete from t'",
+           "psql -c 'explain select 1; delete from t'", "psql -c 'alter table t delete where 1=1'",
+           "psql -c 'delete from t where a=1 or 1=1'"});
+}
+
 TEST(Forge, AQueryAsksAndAMutationChanges) {
   pass({"gh api graphql -f query='{ viewer { login } }'"});
   stopped({"gh api graphql -f query='mutation { x }'", "gh api graphql -f query=\"$Q\"",
