@@ -136,8 +136,8 @@ TEST(Emulated, ACloudOnThisMachineIsNotOutThere) {
 TEST(Help, AskedForByAVerbDoesNothing) {
   pass({"nvme help format", "virsh help destroy", "aws s3 rm help", "aws ec2 terminate-instances help | head",
         "tailscale help", "vault help ssh", "openstack help server delete"});
-  stopped({"docker rm help", "kubectl delete pod help", "aws s3 rm --recursive s3://help", "pastebinit help",
-           "zfs destroy help", "vault delete help"});
+  stopped({"docker rm help", "kubectl delete pod help", "aws s3 rm --recursive s3://help", "aws s3 mv s3://b/k help",
+           "pastebinit help", "zfs destroy help", "vault delete help"});
 }
 
 TEST(Sql, WhatIsOnlyExplainedIsNotDone) {
