@@ -182,6 +182,7 @@ class Judge {
   void copies_nothing(Run& run);
   bool asks_for_help(const Run& run) const;
   static bool rehearses(const Run& run);
+  static bool takes_back(const Run& run);
   static bool is_emulated(const Run& run);
   static bool only_asks(const Sorted& sorted, bool by_verb);
   bool holds(const Run& run, std::string_view condition) const;

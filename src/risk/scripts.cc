@@ -271,6 +271,13 @@ bool deletes_rows(const std::vector<std::string>& words) {
          (holds_word(words, "FROM") || (words[0] == "ALTER" && holds_word(words, "TABLE")));
 }
 
+/// EXPLAIN says how a statement would be carried out; with ANALYZE it is, and psql's \gexec runs what it prints.
+bool is_only_explained(const std::vector<std::string>& words) {
+  return words[0] == "EXPLAIN" && std::none_of(words.begin(), words.end(), [](const std::string& word) {
+           return word == "ANALYZE" || word == "ANALYSE" || word.starts_with('\\') || word == "\x01";
+         });
+}
+
 bool updates_rows(const std::vector<std::string>& words) {
   if (words[0] == "ALTER" && words.size() > 3) return words[1] == "TABLE" && words[3] == "UPDATE";
   return (words[0] == "UPDATE" || (words[0] == "WITH" && holds_word(words, "UPDATE"))) && holds_word(words, "SET");
@@ -395,7 +402,7 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
   prompt_files(run, text, where);
   std::vector<std::string> strings;
   for (const std::vector<std::string>& words : sql_statements(text, strings)) {
-    if (words.empty()) continue;
+    if (words.empty() || is_only_explained(words)) continue;
     const std::string& first = words[0];
     auto any = [&](std::initializer_list<std::string_view> names) {
       return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return holds_word(words, name); });

@@ -136,8 +136,15 @@ TEST(Emulated, ACloudOnThisMachineIsNotOutThere) {
 TEST(Help, AskedForByAVerbDoesNothing) {
   pass({"nvme help format", "virsh help destroy", "aws s3 rm help", "aws ec2 terminate-instances help | head",
         "tailscale help", "vault help ssh", "openstack help server delete"});
-  stopped({"docker rm help", "kubectl delete pod help", "aws s3 rm --recursive s3://help", "pastebinit help",
-           "zfs destroy help", "vault delete help"});
+  stopped({"docker rm help", "kubectl delete pod help", "aws s3 rm --recursive s3://help", "aws s3 mv s3://b/k help",
+           "pastebinit help", "zfs destroy help", "vault delete help"});
+}
+
+TEST(Sql, WhatIsOnlyExplainedIsNotDone) {
+  pass({"psql -c 'explain delete from t'", "sqlite3 a.db 'explain query plan delete from t'"});
+  stopped({"psql -c 'explain analyze delete from t'", "psql -c 'explain (analyze, buffers) delete from t'",
+           "psql -c 'explain select 1; delete from t'", "psql -c 'alter table t delete where 1=1'",
+           "psql -c 'delete from t where a=1 or 1=1'"});
 }
 
 TEST(Forge, AQueryAsksAndAMutationChanges) {
