@@ -99,6 +99,8 @@ class WaitingChild {
   WaitingChild& operator=(const WaitingChild&) = delete;
 
   bool alive() const;
+  /// It goes into these control groups while it waits.
+  Result<void> send_doors(const std::vector<sys::Fd>& doors) { return launched_->send_doors(doors); }
   /// As `launch`. The blueprint is one without a terminal, made for the zygote.
   static std::unique_ptr<Launched> become(std::unique_ptr<WaitingChild> waiting, Blueprint& plan, InputKind input);
 

@@ -146,7 +146,8 @@ void enter(const Doors& doors) {
   }
 }
 
-/// The same ahead of the orders, if we are told already: the companion still lets the host's files go.
+/// The same ahead of the orders, if we are told already: while we wait to be used, or while the companion still lets the
+/// host's files go.
 void enter_meanwhile() {
   constexpr int peek_at_once = 0x2 | 0x40;  // MSG_PEEK, MSG_DONTWAIT
   Orders head;
@@ -614,6 +615,7 @@ enum class Helped { alone, by_companion };
   // It came through exec, and must not go through the next one.
   call(SYS_fcntl, control_fd, F_SETFD, FD_CLOEXEC);
   if (helped == Helped::by_companion) {
+    enter_meanwhile();
     take_from_companion();
     enter_meanwhile();
     wait_for_companion();
