@@ -151,9 +151,9 @@ struct Wrong {
 };
 
 TEST(SandboxMd, EveryErrorNamesTheLineAndWhatWasExpected) {
-  const std::string long_path = "# Filesystem\n- " + std::string(300, 'x') + ": ro\n";
-  const std::string long_path_error = fmt::format("SANDBOX.md:2: filesystem path '/work/{0}…' (306 bytes): \"/work/{1}",
-                                                  std::string(74, 'x'), std::string(193, 'x'));
+  const std::string long_path = "# Filesystem\n- /usr/" + std::string(300, 'x') + ": ro\n";
+  const std::string long_path_error = fmt::format("SANDBOX.md:2: filesystem path '/usr/{0}…' (305 bytes): \"/usr/{1}",
+                                                  std::string(75, 'x'), std::string(194, 'x'));
   const Wrong cases[] = {
       {"## Security Level\n\nLevle: ask\n",
        "SANDBOX.md:3: unknown key 'Levle' under Security Level (did you mean 'Level'?)"},

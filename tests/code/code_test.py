@@ -127,6 +127,9 @@ class Texts(Case):
         self.assertEqual(len(result["output"]), (1 << 20) + len("\n[Output truncated]"))
 
 
+SINCE_NODE_20 = ("isWellFormed", "toSorted", "toReversed", "toSpliced", "].with(", "/v.test", "maxByteLength")
+
+
 class JavaScript(Case):
     def test_console_lines_then_the_value(self):
         result = self.run_code("js", "console.log('a', 1); console.info({b: [1]}); console.debug('%s-%d', 'x', 2); "
@@ -159,6 +162,9 @@ class JavaScript(Case):
     def test_snippets_give_what_node_gives(self):
         with open(os.path.join(HERE, "snippets.txt")) as file:
             snippets = [line.rstrip("\n") for line in file if line.strip()]
+        version = subprocess.run(["node", "--version"], text=True, capture_output=True, check=True).stdout
+        if int(version[1:].split(".")[0]) < 20:  # Debian 12's own
+            snippets = [code for code in snippets if not any(word in code for word in SINCE_NODE_20)]
         self.assertGreaterEqual(len(snippets), 200)
         done = subprocess.run(["node", os.path.join(HERE, "oracle.mjs")], input=json.dumps(snippets), text=True,
                               capture_output=True, check=True, env={**os.environ, "TZ": "UTC"})

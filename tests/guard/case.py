@@ -1,4 +1,5 @@
 """A workspace, a home and a state of one's own, and cordon typed as a person or an agent would."""
+import contextlib
 import json
 import os
 import shutil
@@ -32,7 +33,8 @@ class Case(unittest.TestCase):
 
     def tearDown(self):
         for pid in self.makers():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def makers(self):

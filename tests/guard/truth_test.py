@@ -17,9 +17,9 @@ PROBE = ("[ -e given.txt ] && echo workspace; ( : > probe.tmp ) 2>/dev/null && e
          "[ -w /data ] && echo data-writable; true")
 COMMANDS = [PROBE, PROBE, PROBE, "true", "git status", "git push origin main", "git status; git push origin main", "git pushx origin",
             "git -c alias.push=!sh push origin", "GIT_SSH_COMMAND=sh git push origin main", "touch made", "rm -rf build",
-            "systemctl status ssh", "env git push origin main", "git  push   origin main", "\"git\" 'push' origin main",
+            "uname -a", "env git push origin main", "git  push   origin main", "\"git\" 'push' origin main",
             "git push", "(git push origin main)", "git push origin main && true", "git push origin $(true)"]
-PATTERNS = [["git push *"], ["git push *", "systemctl status *"], ["git status"], ["touch *"], ["brew *"], []]
+PATTERNS = [["git push *"], ["git push *", "uname *"], ["git status"], ["touch *"], ["brew *"], []]
 PROFILES = ["full", "coding", "messaging", "minimal"]
 TOOLS = ["exec", "group:runtime", "browser", "group:automation", "EXEC", "web_search"]
 
