@@ -56,10 +56,7 @@ class Store {
  private:
   class Locked;
   Store(sys::Directory directory, sys::Fd lock, const Clock& clock, StoreOptions options)
-      : directory_(std::move(directory)),
-        lock_(std::move(lock)),
-        clock_(&clock),
-        options_(options) {}
+      : directory_(std::move(directory)), lock_(std::move(lock)), clock_(&clock), options_(options) {}
 
   Result<void> make_keys();
   Result<void> stop_if_damaged() const;

@@ -36,7 +36,8 @@ const char* usage_text =
     "  [--wall MS] [--cpu MS] [--memory BYTES] [--pids N] [--file BYTES] [--disk BYTES] [--inodes N] [--files N]\n"
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--reach RULE]… [--publish PORT]… "
     "[--stdin TEXT | --stdin-inherit]\n"
-    "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--first-memory BYTES] [--warm N] [--raw] "
+    "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--first-memory "
+    "BYTES] [--warm N] [--raw] "
     "[--prepared for-it|for-another|in-vain] "
     "(--shell TEXT | -- "
     "PROGRAM "
@@ -61,8 +62,8 @@ struct Arguments {
   bool raw = false;
   int repeat = 1;
   std::uint64_t first_memory = 0;  // of the first of several runs
-  std::string prepared;  // a place is prepared: for this run, for one that may write, or for none
-  int warm = 0;          // 1: from a zygote; more: that many slots and one
+  std::string prepared;            // a place is prepared: for this run, for one that may write, or for none
+  int warm = 0;                    // 1: from a zygote; more: that many slots and one
 };
 
 void weaken(sandbox::Weakened& weakened, const std::string& layer) {

@@ -104,7 +104,8 @@ class CgroupV1 : public Cgroup {
 
  protected:
   Result<void> set(const Limits& limits) override {
-    if (auto path = paths_.find("memory"); path != paths_.end()) CHECK_OK(set_memory(path->second, limits.memory_bytes));
+    if (auto path = paths_.find("memory"); path != paths_.end())
+      CHECK_OK(set_memory(path->second, limits.memory_bytes));
     if (auto path = paths_.find("pids"); path != paths_.end()) {
       CHECK_OK(write_control(path->second + "/pids.max", limits.pids ? std::to_string(limits.pids + 1) : "max"));
     }
