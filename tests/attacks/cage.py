@@ -22,7 +22,9 @@ PROCESS_BOUND = 3000
 USER_ID = 4242
 FOREIGN_GROUP = 4343  # held by the launcher that root starts; must not reach the sandbox
 CGROUP = "/sys/fs/cgroup"
-SPECIAL = ("/proc", "/sys", "/dev", "/tmp", "/var/tmp", "/run", "/srv")
+EMPTIED = {"/tmp": "1777", "/var/tmp": "1777", "/run": "755", "/srv": "755"}
+SPECIAL = ("/proc", "/sys", "/dev", *EMPTIED)
+CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def write(path, text):
@@ -123,6 +125,11 @@ def make_devices(directory):
     kernel.mount("mqueue", f"{directory}/mqueue", "mqueue")
 
 
+def show(path, root):
+    kernel.mount(path, root + path, None, kernel.MS_BIND)
+    kernel.mount(None, root + path, None, kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY)
+
+
 def make_root(scratch):
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     covered = other_mounts()
@@ -132,13 +139,16 @@ def make_root(scratch):
         os.mkdir(f"{scratch}/{name}")
     kernel.mount("overlay", root, "overlay", 0, f"lowerdir=/,upperdir={scratch}/upper,workdir={scratch}/work")
     for point in covered:
-        kernel.mount(point, root + point, None, kernel.MS_BIND)
-        kernel.mount(None, root + point, None, kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY)
+        show(point, root)
     kernel.mount("/sys", f"{root}/sys", None, kernel.MS_BIND | kernel.MS_REC)
     kernel.mount("proc", f"{root}/proc", "proc")
     make_devices(f"{root}/dev")
-    for name, mode in (("tmp", "1777"), ("var/tmp", "1777"), ("run", "755"), ("srv", "755")):
-        kernel.mount("tmpfs", f"{root}/{name}", "tmpfs", 0, f"mode={mode},size=2g")
+    for name, mode in EMPTIED.items():
+        kernel.mount("tmpfs", root + name, "tmpfs", 0, f"mode={mode},size=2g")
+    # The programs that attack are in it, wherever somebody has put it.
+    if any(CHECKOUT.startswith(name + "/") for name in EMPTIED):
+        os.makedirs(root + CHECKOUT)
+        show(CHECKOUT, root)
     os.mkdir(f"{root}{CAGE}", 0o755)
     kernel.mount(scratch, f"{root}{CAGE}", None, kernel.MS_BIND)
     os.chdir(root)
