@@ -11,8 +11,10 @@ Exit 0 when nothing is open that is not in intended.py and the host is unchanged
 can't run the attacks safely.
 """
 import argparse
+import contextlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -309,6 +311,10 @@ def attack_all(arguments):
     if not os.path.exists(arguments.sandbox_run):
         print(f"FAILED: no {arguments.sandbox_run}: there is nothing to attack")
         return 1
+    # sudo leaves what it starts no right to core files. Root without CAP_SYS_RESOURCE cannot give it back; then
+    # intended.py says so.
+    with contextlib.suppress(ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     shares = 1 if arguments.columns else SHARES
     cages = [cage.start(share, lambda groups, share=share: vars(attack_share(arguments, groups, share)))
              for share in range(shares)]

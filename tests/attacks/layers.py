@@ -5,6 +5,7 @@ be closed; with it off too they must be open, or the row would prove nothing. Na
 rules are the filter's evaluator tests; here the layer as a whole is on trial.
 """
 import decoys
+import intended
 import scenarios
 
 # What stands behind what: the locks that would answer in another's place.
@@ -79,9 +80,11 @@ def test_alone(make_column, programs, only, share, shares):
         without = measure(make_column(principal, others + [layer]), names, programs, f"{layer}-off")
         held = [n for n in names if with_it[n][0] is False and without[n][0]]
         # On a busy machine four processes may not get more than their share anyway: then nothing is shown.
-        unshown = [n for n in names if n in NEEDS_A_QUIET_MACHINE and with_it[n][0] is False and without[n][0] is False]
+        unshown = [n for n in names if (n in NEEDS_A_QUIET_MACHINE or intended.cannot_show(n))
+                   and with_it[n][0] is False and without[n][0] is False]
         for name in unshown:
-            print(f"  {layer:13} {name}: not shown, the machine is too busy ({without[name][2]})")
+            why = intended.cannot_show(name) or f"the machine is too busy ({without[name][2]})"
+            print(f"  {layer:13} {name}: not shown, {why}")
         bad = [n for n in names if n not in held + unshown]
         wrong += len(bad)
         print(f"  {layer:13} without {','.join(others) or '-'}: stops {len(held)} of {len(names)}: {', '.join(held)}")
