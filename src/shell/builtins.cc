@@ -60,7 +60,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
   if (name == "command" || name == "builtin") return wrapped_builtin(name, index, first, flow);
   if (name == "return") {
     ++leaves_;
-    if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.mark();
+    if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.moment();
     return Status::unknown;
   }
   if (name == "let") {

@@ -71,7 +71,7 @@ void Evaluator::join(const std::vector<State::Changes>& courses) {
 void Evaluator::note_abort() {
   ++doubts_;
   if (aborted_) return;
-  aborted_ = state_.mark();
+  aborted_ = state_.moment();
   abort_around_ = state_.around;
 }
 
@@ -499,7 +499,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
     Status status = Status::success;
     Flow round = flow;
     std::uint64_t leaves = leaves_;
-    const std::size_t mark = state_.mark();
+    const std::uint64_t begin = state_.moment();
     const Surroundings before = state_.around;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (i == 1) ++repeating_;
@@ -507,7 +507,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
       if (node.body != nullptr) status = list(*node.body, round);
       if (leaves_ == leaves) continue;
       // It may have been left, or gone on early: from here on nothing that the rounds changed is certain.
-      for (const std::string& name : state_.changed_since(mark)) state_.make_unknown(name);
+      for (const std::string& name : state_.changed_since(begin)) state_.make_unknown(name);
       merge(before);
       round.conditional = true;
       if (flow.output != nullptr) flow.output->lose();

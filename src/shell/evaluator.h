@@ -80,8 +80,8 @@ class Evaluator {
  private:
   struct Call {
     const Node* body;
-    std::optional<std::size_t> returned;  // journal mark of the first return
-    std::vector<State::Change> locals;    // what local names were before
+    std::optional<std::uint64_t> returned;  // the moment of the first return
+    std::vector<State::Change> locals;      // what local names were before
   };
   enum class Context : std::uint8_t { word, assignment, quoted, pattern };
   class Builder;
@@ -277,7 +277,7 @@ class Evaluator {
   std::uint32_t repeating_ = 0;
   mutable std::uint64_t work_ = 0;
   mutable bool limited_ = false;
-  std::optional<std::size_t> aborted_;  // journal mark of the first expansion that may end the unit
+  std::optional<std::uint64_t> aborted_;  // the moment of the first expansion that may end the unit
   std::optional<Surroundings> abort_around_;
   std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
   std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
@@ -310,7 +310,7 @@ void Evaluator::in_subshell(F body) {
 // An expansion that fails ends what bash read together with it. What that would have changed may then not have changed.
 template <class F>
 void Evaluator::as_unit(F body) {
-  std::optional<std::size_t> outer = std::exchange(aborted_, std::nullopt);
+  std::optional<std::uint64_t> outer = std::exchange(aborted_, std::nullopt);
   std::optional<Surroundings> outer_around = std::exchange(abort_around_, std::nullopt);
   body();
   if (aborted_) {

@@ -186,6 +186,9 @@ TEST(ParsingBypass, CaseInsideSubstitution) {
 TEST(Arithmetic, AnAssignmentAfterAChoiceIsAnError) {
   EXPECT_EQ(said("x=1; : $((1?2:y=3)); x=2\nrec \"$x\""), "b: x=1\nb: : ‹number $((1?2:y=3))›\nb: x=2\nrec ‹\"$x\"›\n");
   EXPECT_EQ(said("rec $((0?2:(y=3)))"), "rec 3\n");
+  // Also in a branch, which is taken back and joined, after assignments of its own.
+  const std::string branch = said("z=rm; if [[ a ]]; then : $((z=2,1?2:x=3)); z=echo; else z=echo; fi\n$z x");
+  EXPECT_EQ(branch.find("b: echo x"), std::string::npos) << branch;
   std::string chain;
   for (int i = 0; i < 100'000; ++i) chain += "1?1:";
   EXPECT_FALSE(said("rec $((" + chain + "1))").empty()) << "however deep";

@@ -48,10 +48,10 @@ void State::set(std::string_view name, Variable variable) {
   if (variable.kind == Variable::Kind::function) ++functions_;
   auto found = names_.find(name);
   if (found == names_.end()) {
-    journal_.push_back({std::string(name), std::nullopt});
+    journal_.push_back({std::string(name), std::nullopt, made_++});
     names_.emplace(std::string(name), std::move(variable));
   } else {
-    journal_.push_back({std::string(name), std::move(found->second)});
+    journal_.push_back({std::string(name), std::move(found->second), made_++});
     found->second = std::move(variable);
   }
 }
@@ -86,10 +86,9 @@ State::Changes State::take_back(std::size_t mark) {
   return changes;
 }
 
-std::vector<std::string> State::changed_since(std::size_t mark) const {
+std::vector<std::string> State::changed_since(std::uint64_t moment) const {
   std::set<std::string> names;
-  // What was taken back in between stands again at its end, re-applied by the join.
-  for (std::size_t i = std::min(mark, journal_.size()); i < journal_.size(); ++i) names.insert(journal_[i].name);
+  for (auto undo = journal_.rbegin(); undo != journal_.rend() && undo->when >= moment; ++undo) names.insert(undo->name);
   return {names.begin(), names.end()};
 }
 

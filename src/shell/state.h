@@ -83,8 +83,10 @@ class State {
   std::size_t mark() const { return journal_.size(); }
   /// Undoes everything since the mark and returns what it had become.
   Changes take_back(std::size_t mark);
-  /// The names changed since the mark.
-  std::vector<std::string> changed_since(std::size_t mark) const;
+  /// Now, as the number of changes ever made. Unlike a mark it holds although a course is taken back and joined again.
+  std::uint64_t moment() const { return made_; }
+  /// The names changed since that moment, or joined since.
+  std::vector<std::string> changed_since(std::uint64_t moment) const;
   /// One of several courses was taken: keeps what they agree on.
   void join(const std::vector<Changes>& courses);
   void make_unknown(std::string_view name);
@@ -108,9 +110,11 @@ class State {
   struct Undo {
     std::string name;
     std::optional<Variable> before;
+    std::uint64_t when;  // the number of the change
   };
   std::unordered_map<std::string, Variable, Hash, std::equal_to<>> names_;
   std::vector<Undo> journal_;
+  std::uint64_t made_ = 0;
   std::uint64_t clock_ = 0;
   std::size_t functions_ = 0;
 };
