@@ -116,6 +116,16 @@ class Isolation(Case):
         out = self.good(self.run_tool("--tty", shell="tty; test -t 0 && test -t 1 && test -t 2 && echo all; stty size >/dev/null && echo sized"))
         self.assertEqual(out.replace("\r", "").split(), ["/dev/pts/0", "all", "sized"])
 
+    def test_every_processor_of_the_launcher_is_the_programs(self):
+        self.assertEqual(self.good(self.run_tool(argv=["nproc"])), f"{len(os.sched_getaffinity(0))}\n")
+        others = os.sched_getaffinity(0)
+        one = {min(others)}
+        try:
+            os.sched_setaffinity(0, one)
+            self.assertEqual(self.good(self.run_tool(argv=["nproc"])), "1\n")
+        finally:
+            os.sched_setaffinity(0, others)
+
     def test_weaker_than_required_is_refused(self):
         result = self.run_tool("--require", "L0", "--without", "cgroup", argv=["/bin/true"])
         self.assertEqual(result["outcome"], "refused")
@@ -535,6 +545,13 @@ class Warm(Case):
                                   ("60000000", "1000000000", ["killed", "exited", "exited"])):
             results = list(self.each("--first-memory", first, "--memory", then, shell=fill))
             self.assertEqual([result["outcome"] for result in results], ends * 2, json.dumps(results, indent=1))
+
+    def test_what_was_made_ready_with_a_memory_of_another_size_gets_its_own(self):
+        for first, then in ((8 << 20, 64 << 20), (64 << 20, 8 << 20)):
+            results = self.each("--first-disk", str(first), "--disk", str(then),
+                                shell="df -B1 --output=size /tmp ~ /dev/shm | tail -n 3; grep -c ' /dev/shm ' /proc/self/mounts")
+            sizes = [list(map(int, self.good(result).split())) for result in results]
+            self.assertEqual(sizes, [[size] * 3 + [1] for size in (first, then, then)] * 2)
 
     def test_waiting_slots_die_with_their_launcher(self):
         running = subprocess.Popen([TOOL, "--warm", "4", "--raw", "--shell", "echo up; sleep 100"], stdout=subprocess.PIPE)

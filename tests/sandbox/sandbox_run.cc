@@ -37,7 +37,7 @@ const char* usage_text =
     "  [--output BYTES] [--output-kill BYTES] [--cpus X] [--network none|loopback] [--reach RULE]… [--publish PORT]… "
     "[--stdin TEXT | --stdin-inherit]\n"
     "  [--expect FILE] [--tty] [--violations] [--require L0..L4] [--without LAYER]… [--repeat N] [--first-memory "
-    "BYTES] [--warm N] [--raw] "
+    "BYTES] [--first-disk BYTES] [--warm N] [--raw] "
     "[--prepared for-it|for-another|in-vain] "
     "(--shell TEXT | -- "
     "PROGRAM "
@@ -62,8 +62,9 @@ struct Arguments {
   bool raw = false;
   int repeat = 1;
   std::uint64_t first_memory = 0;  // of the first of several runs
-  std::string prepared;            // a place is prepared: for this run, for one that may write, or for none
-  int warm = 0;                    // 1: from a zygote; more: that many slots and one
+  std::uint64_t first_disk = 0;
+  std::string prepared;  // a place is prepared: for this run, for one that may write, or for none
+  int warm = 0;          // 1: from a zygote; more: that many slots and one
 };
 
 void weaken(sandbox::Weakened& weakened, const std::string& layer) {
@@ -187,6 +188,7 @@ Arguments parse(int argc, char** argv) {
       {"--warm", [&](auto& v) { arguments.warm = std::atoi(v.c_str()); }},
       {"--repeat", [&](auto& v) { arguments.repeat = std::atoi(v.c_str()); }},
       {"--first-memory", [&](auto& v) { arguments.first_memory = number(v); }},
+      {"--first-disk", [&](auto& v) { arguments.first_disk = number(v); }},
       {"--shell", [&](auto& v) { profile.program.shell_text = v; }},
   };
   int i = 1;
@@ -339,6 +341,7 @@ int run(int argc, char** argv) {
     RunIo io(arguments);
     Arguments these = arguments;
     if (i == 0 && arguments.first_memory > 0) these.profile.limits.memory_bytes = arguments.first_memory;
+    if (i == 0 && arguments.first_disk > 0) these.profile.limits.disk_bytes = arguments.first_disk;
     RunReport report = run_once(**opened, these, io);
     // What is ready for the next one was made with this one's limits.
     if (auto* native = dynamic_cast<sandbox::native::NativeSandbox*>(opened->get())) native->wait_until_warm();

@@ -41,7 +41,9 @@ ContainerGroup::ContainerGroup(int pid, std::function<void()> kill) : kill_(std:
   }
   // A hybrid layout: version 2 is there for its names alone.
   if (paths_.size() > 1) paths_.erase("");
-  before_ = counted();
+  const auto unified = paths_.find("");
+  gauges_ = unified != paths_.end() ? native::CgroupGauges(unified->second) : native::CgroupGauges(paths_);
+  before_ = gauges_.read();
 }
 
 Result<void> move_into(const native::Cgroup& group, int pid) {
@@ -60,37 +62,10 @@ Result<void> move_into(const native::Cgroup& group, int pid) {
 }
 
 native::CgroupReading ContainerGroup::read() const {
-  native::CgroupReading reading = counted();
+  native::CgroupReading reading = gauges_.read();
   reading.oom_kills -= std::min(before_.oom_kills, reading.oom_kills);
   reading.forks_refused -= std::min(before_.forks_refused, reading.forks_refused);
   if (reading.cpu_us) *reading.cpu_us -= std::min(before_.cpu_us.value_or(0), *reading.cpu_us);
-  return reading;
-}
-
-native::CgroupReading ContainerGroup::counted() const {
-  using native::read_keyed;
-  using native::read_number;
-  native::CgroupReading reading;
-  if (auto path = paths_.find(""); path != paths_.end()) {
-    reading.cpu_us = read_keyed(path->second + "/cpu.stat", "usage_usec");
-    reading.memory_peak = read_number(path->second + "/memory.peak");
-    reading.processes_peak = read_number(path->second + "/pids.peak");
-    reading.oom_kills = read_keyed(path->second + "/memory.events", "oom_kill").value_or(0);
-    reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
-    reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
-  }
-  if (auto path = paths_.find("memory"); path != paths_.end()) {
-    reading.memory_peak = read_number(path->second + "/memory.max_usage_in_bytes");
-    reading.oom_kills = read_keyed(path->second + "/memory.oom_control", "oom_kill").value_or(0);
-  }
-  if (auto path = paths_.find("pids"); path != paths_.end()) {
-    reading.processes_peak = read_number(path->second + "/pids.peak");
-    reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
-    reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
-  }
-  if (auto path = paths_.find("cpuacct"); path != paths_.end()) {
-    if (auto nanoseconds = read_number(path->second + "/cpuacct.usage")) reading.cpu_us = *nanoseconds / 1000;
-  }
   return reading;
 }
 

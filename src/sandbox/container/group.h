@@ -24,8 +24,7 @@ class ContainerGroup : public native::Cgroup {
 
  private:
   std::map<std::string, std::string> paths_;  // by controller; version 2: ""
-  native::CgroupReading counted() const;
-  native::CgroupReading before_;  // of earlier runs in the same container
+  native::CgroupReading before_;              // of earlier runs in the same container
   std::function<void()> kill_;
 };
 

@@ -116,23 +116,6 @@ Result<void> write_control(const std::string& path, const std::string& value) {
   return {};
 }
 
-std::optional<std::uint64_t> read_number(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t number;
-  if (file >> number) return number;
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> read_keyed(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  std::string name;
-  std::uint64_t number;
-  while (file >> name >> number) {
-    if (name == key) return number;
-  }
-  return std::nullopt;
-}
-
 std::unique_ptr<Cgroups> find_cgroups() {
   if (auto found = find_cgroups_v2()) return found;
   return find_cgroups_v1();

@@ -9,18 +9,10 @@
 
 #include "base/result.h"
 #include "model/profile.h"
+#include "sandbox/native/cgroup_gauges.h"
 #include "sys/fd.h"
 
 namespace cordon::sandbox::native {
-
-struct CgroupReading {
-  std::optional<std::uint64_t> cpu_us;
-  std::optional<std::uint64_t> memory_peak;
-  std::optional<std::uint64_t> processes_peak;
-  std::uint64_t processes_now = 0;
-  std::uint64_t oom_kills = 0;
-  std::uint64_t forks_refused = 0;
-};
 
 /// The control groups of one run, used once: counters of one run are never another's. Removed when destroyed.
 class Cgroup {
@@ -44,13 +36,16 @@ class Cgroup {
   virtual void acknowledge_oom() {}
   /// Everybody in it, and nobody can be born into it meanwhile.
   virtual void kill() = 0;
-  virtual CgroupReading read() const = 0;
+  virtual CgroupReading read() const { return gauges_.read(); }
+  /// Whoever waits anyway does it, so that how the run ended is known the sooner.
+  void prepare_to_read() { gauges_.open(); }
   /// False while a process is still in it.
   virtual bool remove() = 0;
 
  protected:
   /// All of them, those that are none too: it may have had others.
   virtual Result<void> set(const Limits&) { return {}; }
+  CgroupGauges gauges_;
 
  private:
   static bool same(const Limits& one, const Limits& other) {
@@ -95,8 +90,5 @@ std::string new_group_name();
 /// Removes groups of processes that are gone.
 void sweep_groups(const std::string& parent);
 Result<void> write_control(const std::string& path, const std::string& value);
-std::optional<std::uint64_t> read_number(const std::string& path);
-/// The number after `key ` in a file of such lines.
-std::optional<std::uint64_t> read_keyed(const std::string& path, const std::string& key);
 
 }  // namespace cordon::sandbox::native

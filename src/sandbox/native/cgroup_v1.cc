@@ -48,6 +48,7 @@ class CgroupV1 : public Cgroup {
       }
       paths_[controller] = path;
     }
+    gauges_ = CgroupGauges(paths_);
     remove_groups(trial);
     return {};
   }
@@ -78,23 +79,6 @@ class CgroupV1 : public Cgroup {
       const timespec moment{0, 1'000'000};
       ::nanosleep(&moment, nullptr);
     }
-  }
-
-  CgroupReading read() const override {
-    CgroupReading reading;
-    if (auto path = paths_.find("memory"); path != paths_.end()) {
-      reading.memory_peak = read_number(path->second + "/memory.max_usage_in_bytes");
-      reading.oom_kills = read_keyed(path->second + "/memory.oom_control", "oom_kill").value_or(0);
-    }
-    if (auto path = paths_.find("pids"); path != paths_.end()) {
-      reading.processes_peak = read_number(path->second + "/pids.peak");
-      reading.forks_refused = read_keyed(path->second + "/pids.events", "max").value_or(0);
-      reading.processes_now = read_number(path->second + "/pids.current").value_or(0);
-    }
-    if (auto path = paths_.find("cpuacct"); path != paths_.end()) {
-      if (auto ns = read_number(path->second + "/cpuacct.usage")) reading.cpu_us = *ns / 1000;
-    }
-    return reading;
   }
 
   bool remove() override {

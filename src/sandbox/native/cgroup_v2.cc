@@ -33,7 +33,9 @@ class CgroupV2 : public Cgroup {
       : path_(std::move(path)),
         controllers_(controllers),
         directory_(std::move(directory)),
-        memory_events_(std::move(events)) {}
+        memory_events_(std::move(events)) {
+    gauges_ = CgroupGauges(path_);
+  }
   ~CgroupV2() override { remove(); }
 
   int birth_descriptor() const override { return directory_.get(); }
@@ -45,17 +47,6 @@ class CgroupV2 : public Cgroup {
     [[maybe_unused]] ssize_t got = ::pread(memory_events_.get(), text, sizeof text, 0);
   }
   void kill() override { (void)write_control(path_ + "/cgroup.kill", "1"); }
-
-  CgroupReading read() const override {
-    CgroupReading reading;
-    reading.cpu_us = read_keyed(path_ + "/cpu.stat", "usage_usec");
-    reading.memory_peak = read_number(path_ + "/memory.peak");
-    reading.processes_peak = read_number(path_ + "/pids.peak");
-    reading.oom_kills = read_keyed(path_ + "/memory.events", "oom_kill").value_or(0);
-    reading.forks_refused = read_keyed(path_ + "/pids.events", "max").value_or(0);
-    reading.processes_now = read_number(path_ + "/pids.current").value_or(0);
-    return reading;
-  }
 
   bool remove() override {
     if (path_.empty()) return true;

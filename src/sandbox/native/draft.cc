@@ -111,10 +111,7 @@ class Drafter {
     const std::string& home = profile_.session.home;
     if (!home.empty() && !absolute(home)) return fail(Fault::invalid_input, "HOME '{}' is not an absolute path", home);
     if (plan_.ladder.namespaces && home != home_directory) plan_.home_alias = home;
-    const Limits& limits = profile_.limits;
-    plan_.scratch_options = "mode=0755";
-    if (limits.disk_bytes) plan_.scratch_options += fmt::format(",size={}", limits.disk_bytes);
-    if (limits.inodes) plan_.scratch_options += fmt::format(",nr_inodes={}", limits.inodes);
+    plan_.scratch_options = scratch_options(profile_.limits);
     // A session that has no files yet gets none for the sake of a throwaway view of them.
     const bool nothing_there = profile_.session.throwaway && (!is_directory(profile_.session.path + "/home") ||
                                                               !is_directory(profile_.session.path + "/tmp"));
@@ -241,6 +238,13 @@ std::vector<ResourceLimit> resource_limits(const Limits& limits) {
   add(RLIMIT_NICE, 0);
   add(RLIMIT_RTPRIO, 0);
   return list;
+}
+
+std::string scratch_options(const Limits& limits) {
+  std::string options = "mode=0755";
+  if (limits.disk_bytes) options += fmt::format(",size={}", limits.disk_bytes);
+  if (limits.inodes) options += fmt::format(",nr_inodes={}", limits.inodes);
+  return options;
 }
 
 std::vector<std::string> environment_of(const Profile& profile, const std::string& home, const std::string& temporary) {

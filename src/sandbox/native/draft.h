@@ -42,6 +42,9 @@ void draft_command(const Profile& profile, const Machine& machine, Draft& draft)
 /// Of each process, but for how many there may be: who counts them differs.
 std::vector<ResourceLimit> resource_limits(const Limits& limits);
 
+/// Of the memory file system that they limit.
+std::string scratch_options(const Limits& limits);
+
 /// What is executed: the argv as it is, or bash with the text.
 std::vector<std::string> arguments_of(const Profile& profile);
 /// The short list of variables, then the profile's own; without those that make bash or the loader do something else.

@@ -140,12 +140,13 @@ bool become(Child& child) {
   return die_with_launcher(child) && become_user(child) && die_with_launcher(child) && child.done("id maps");
 }
 
-/// What is the same whatever the sandbox becomes.
+/// What is the same whatever the sandbox becomes, but for the size of its memory.
 bool build(Child& child) {
-  return build_root(child) && child.done("root tree") &&  //
-         build_dev(child) && child.done("/dev") &&        //
-         mount_proc(child) && child.done("/proc") &&      //
-         mount_devpts(child) && child.done("/dev/pts");
+  return build_root(child) && child.done("root tree") &&   //
+         build_dev(child) && child.done("/dev") &&         //
+         mount_proc(child) && child.done("/proc") &&       //
+         mount_devpts(child) && child.done("/dev/pts") &&  //
+         mount_scratch(child) && child.done("memory");
 }
 
 bool furnish(Child& child) {
@@ -165,6 +166,7 @@ bool surround(Companion& companion) {
   Child child(*entry.blueprint, *entry.companion_notes);
   child.host = early.host;
   if (begun_ahead && !furnish_network(child)) return false;
+  if (child.plan.scratch_options != early.plan.scratch_options && !mount_scratch(child)) return false;
   constexpr long pid1 = 1;
   int terminal = -1;
   int ruleset = -1;

@@ -276,6 +276,7 @@ Result<void> NativeSandbox::State::begin(const Profile& profile, Ordered ordered
 /// The child reads its orders when it is done with its mounts.
 Result<void> NativeSandbox::State::finish(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble) {
   if (ordered == Ordered::at_once) (void)send_orders(profile, slot);
+  if (slot.cgroup) slot.cgroup->prepare_to_read();
   auto ready = slot.launched->wait_until_ready(trouble);
   if (dumpable && slot.draft->blueprint.started_by_root) ::prctl(PR_SET_DUMPABLE, 1);
   return ready;

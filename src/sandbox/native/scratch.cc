@@ -2,6 +2,8 @@
 
 #include <sys/mount.h>
 
+#include <span>
+
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
 #include "sandbox/native/workspace.h"
@@ -12,25 +14,20 @@ using namespace sys;
 
 namespace {
 
-bool make_directories(Child& child) {
-  struct Directory {
-    const char* path;
-    int mode;
-  };
-  constexpr Directory always[] = {{"/.host/proc/tmp", 01777}, {"/.host/proc/shm", 01777}, {"/.host/proc/home", 0700}};
-  constexpr Directory for_overlay[] = {{"/.host/proc/upper", 0755},
-                                       {"/.host/proc/work", 0755},
-                                       {"/.host/proc/lower", 0755},
-                                       {"/.host/proc/layers", 0755}};
-  constexpr Directory for_shared_root[] = {{"/.host/proc/mounts", 0755}};
-  auto make = [&](const auto& directories) {
-    for (const Directory& directory : directories) {
-      if (!child.ok(raw::mkdir(AT_FDCWD, directory.path, directory.mode), "mkdir", directory.path)) return false;
-    }
-    return true;
-  };
-  return make(always) && (!child.plan.overlay || make(for_overlay)) &&
-         (!child.plan.skeleton_ready || make(for_shared_root));
+struct Directory {
+  const char* path;
+  int mode;
+};
+constexpr Directory always[] = {{"/.host/proc/tmp", 01777}, {"/.host/proc/shm", 01777}, {"/.host/proc/home", 0700}};
+constexpr Directory for_shared_root[] = {{"/.host/proc/mounts", 0755}};
+constexpr Directory for_overlay[] = {
+    {"/.host/proc/upper", 0755}, {"/.host/proc/work", 0755}, {"/.host/proc/lower", 0755}, {"/.host/proc/layers", 0755}};
+
+bool make_directories(Child& child, std::span<const Directory> directories) {
+  for (const Directory& directory : directories) {
+    if (!child.ok(raw::mkdir(AT_FDCWD, directory.path, directory.mode), "mkdir", directory.path)) return false;
+  }
+  return true;
 }
 
 struct SessionPlace {
@@ -94,13 +91,19 @@ bool alias_home(Child& child) {
 
 }  // namespace
 
-// The copies of the memory file system's directories inherit its nosuid and nodev.
-bool place_scratch(Child& child) {
+bool mount_scratch(Child& child) {
   if (!mount_memory(child, scratch_root, child.plan.scratch_options.c_str())) return false;
   raw::call(SYS_umask, 0);
-  bool made = make_directories(child);
+  const bool made =
+      make_directories(child, always) && (!child.plan.skeleton_ready || make_directories(child, for_shared_root));
   raw::call(SYS_umask, 022);
-  if (!made || !make_mount_points(child)) return false;
+  return made;
+}
+
+// The copies of the memory file system's directories inherit its nosuid and nodev.
+bool place_scratch(Child& child) {
+  if (child.plan.overlay && !make_directories(child, for_overlay)) return false;
+  if (!make_mount_points(child)) return false;
   if (!bind(child, AT_FDCWD, "/.host/proc/shm", "/dev/shm", guarded | raw::mount_no_exec)) return false;
   if (child.plan.tmp_source.empty()) {
     if (!bind(child, AT_FDCWD, "/.host/proc/tmp", "/tmp", 0)) return false;

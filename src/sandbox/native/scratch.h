@@ -9,8 +9,10 @@ class Child;
 /// because every unmounting waits for all processors (RCU) and so one must do. Nobody's workspace is in /proc.
 constexpr const char* scratch_root = "/.host/proc";
 
-/// One memory file system behind all of them, so that one size is the limit of their sum; or the session's directories
-/// on disk for /tmp and HOME.
+/// One memory file system behind all of them, so that one size is the limit of their sum. A second one covers the
+/// first.
+bool mount_scratch(Child& child);
+/// From there to where they are seen; for /tmp and HOME it may be the session's directories on disk.
 bool place_scratch(Child& child);
 
 }  // namespace cordon::sandbox::native

@@ -197,6 +197,7 @@ Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder
   early->weakened = machine.weakened;
   early->pid1_image = machine.pid1_image.get();
   early->filter = payload_filter(FilterOptions::namespaced());
+  early->scratch_options = scratch_options(groups.likely.value_or(Limits{}));
   choose_identity(*early);
   prepare(*early);
   if (early->network_namespace < 0) return fail(Fault::unavailable, "no network namespace is in stock");

@@ -146,8 +146,8 @@ void enter(const Doors& doors) {
   }
 }
 
-/// The same ahead of the orders, if we are told already: while we wait to be used, or while the companion still lets the
-/// host's files go.
+/// The same ahead of the orders, if we are told already: while we wait to be used, or while the companion still lets
+/// the host's files go.
 void enter_meanwhile() {
   constexpr int peek_at_once = 0x2 | 0x40;  // MSG_PEEK, MSG_DONTWAIT
   Orders head;
@@ -344,8 +344,34 @@ long leave_reach_of_pid1() {
   for (;;) call(SYS_exit_group, 127);
 }
 
+/// A new process is put on an idle processor, which has to wake up first; in a virtual machine that takes longer than
+/// all that it does until it executes. Pid 1 waits meanwhile: where it is, there is room.
+class Processors {
+ public:
+  void only_this_one() {
+    unsigned here = 0;
+    if (call(SYS_getcpu, address(&here), 0, 0) < 0 || here >= most) return;
+    known_ = call(SYS_sched_getaffinity, 0, sizeof allowed_, address(allowed_)) > 0;
+    unsigned long one[most / bits] = {};
+    one[here / bits] = 1UL << here % bits;
+    if (known_) call(SYS_sched_setaffinity, 0, sizeof one, address(one));
+  }
+  void all_again() const {
+    if (known_) call(SYS_sched_setaffinity, 0, sizeof allowed_, address(allowed_));
+  }
+
+ private:
+  static constexpr unsigned bits = 64;
+  static constexpr unsigned most = 1024;
+  unsigned long allowed_[most / bits];
+  bool known_;
+};
+
+constinit Processors processors{};
+
 /// The child. It shares memory with pid 1, which waits until it executes.
 [[noreturn]] void become_program() {
+  processors.all_again();
   call(SYS_setsid);
   if (task.orders.flags & order_subreaper) call(SYS_prctl, PR_SET_PDEATHSIG, 9, 0, 0, 0);
   if (task.orders.flags & order_out_of_reach) {
@@ -631,7 +657,9 @@ enum class Helped { alone, by_companion };
   find_program();
   compare_program();
   close_input();
+  processors.only_this_one();
   long program = start_child();
+  processors.all_again();
   if (program < 0) give_up(FailedAt::fork, program);
   if (task.exec_error)
     give_up(task.exec_error == enotdir ? FailedAt::program_missing : FailedAt::exec, -task.exec_error);
