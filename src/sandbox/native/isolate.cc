@@ -155,14 +155,20 @@ bool furnish(Child& child) {
          seal_root(child);
 }
 
+/// One that is begun ahead waits here; false when the launcher is gone instead.
+bool told_to_go_on() {
+  pollfd wanted[2] = {{waiting_go, POLLIN, 0}, {waiting_control, 0, 0}};
+  while (raw::call(SYS_ppoll, raw::address(wanted), 2, 0, 0, 8) == -EINTR) continue;
+  return (wanted[0].revents & POLLIN) != 0;
+}
+
 /// What the sandbox sees, its limits and its second lock: all that pid 1 waits for. By the companion.
 bool surround(Companion& companion) {
   const ChildEntry& entry = companion.entry();
   const bool begun_ahead = entry.moved != nullptr;
   Child early(*entry.blueprint, *entry.companion_notes);
   if (!build(early)) return false;
-  char told = 0;
-  if (begun_ahead && raw::call(SYS_read, waiting_go, raw::address(&told), 1) != 1) return false;
+  if (begun_ahead && !told_to_go_on()) return false;
   Child child(*entry.blueprint, *entry.companion_notes);
   child.host = early.host;
   if (begun_ahead && !furnish_network(child)) return false;

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -211,16 +212,13 @@ Result<std::unique_ptr<WaitingChild>> WaitingChild::start(std::unique_ptr<Bluepr
   ChildEnds ends;
   CHECK_OK(open_streams({&plan, InputKind::pipe}, *launched, ends));
   Pair control = TRY(make_control());
-  Pair go = TRY(make_pipe());
   launched->control = std::move(control.first);
-  waiting->go_ = std::move(go.second);
-  waiting->given_ = {plan.input,
-                     plan.output,
-                     plan.error,
-                     ends.hold(std::move(control.second)),
-                     plan.pid1_image,
-                     ends.hold(std::move(go.first)),
-                     plan.network_namespace};
+  // Not a pipe: the kernel would take it that who writes to one is about to sleep, and start the child only then.
+  waiting->go_ = sys::Fd(::eventfd(0, EFD_CLOEXEC));
+  if (waiting->go_.get() < 0) return fail(Fault::unavailable, "eventfd: {}", std::strerror(errno));
+  waiting->given_ = {
+      plan.input,         plan.output,           plan.error, ends.hold(std::move(control.second)), plan.pid1_image,
+      waiting->go_.get(), plan.network_namespace};
   waiting->number(plan, InputKind::pipe);
   plan.entry = {&plan, &launched->notes, &launched->companion_notes, waiting->given_.data()};
   LaunchTrouble trouble;
@@ -254,7 +252,7 @@ std::unique_ptr<Launched> WaitingChild::become(std::unique_ptr<WaitingChild> wai
   if (input != InputKind::pipe) launched->pipes.input.reset();
   waiting->early_->entry.blueprint = &plan;
   // Should it be dead, its control socket says so.
-  [[maybe_unused]] ssize_t told = ::write(waiting->go_.get(), "g", 1);
+  ::eventfd_write(waiting->go_.get(), 1);
   plan.waited_with = std::shared_ptr<WaitingChild>(std::move(waiting));
   return launched;
 }

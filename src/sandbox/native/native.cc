@@ -267,16 +267,16 @@ Result<void> NativeSandbox::State::begin(const Profile& profile, Ordered ordered
     slot.launched = TRY(launch({&plan, input, slot.cgroup ? slot.cgroup->birth_descriptor() : -1}, trouble));
   }
   if (plan.skeleton_ready && !begun && slots && ordered == Ordered::at_once) slots->nudge(WarmSlots::Restock::now);
-  if (begun) return {};  // in its groups since it waits
-  auto attached = attach(profile, slot);
+  // One that has begun is in its groups since it waits.
+  auto attached = begun ? Result<void>() : attach(profile, slot);
   if (!attached) slot.launched->kill();
+  if (slot.cgroup) slot.cgroup->prepare_to_read();
   return attached;
 }
 
 /// The child reads its orders when it is done with its mounts.
 Result<void> NativeSandbox::State::finish(const Profile& profile, Ordered ordered, Slot& slot, LaunchTrouble& trouble) {
   if (ordered == Ordered::at_once) (void)send_orders(profile, slot);
-  if (slot.cgroup) slot.cgroup->prepare_to_read();
   auto ready = slot.launched->wait_until_ready(trouble);
   if (dumpable && slot.draft->blueprint.started_by_root) ::prctl(PR_SET_DUMPABLE, 1);
   return ready;
