@@ -42,11 +42,7 @@ class RecordingIo : public sandbox::Io {
 };
 
 Json intent_detail(const plan::Plan& plan) {
-  Json detail = plan::to_json(plan);
-  for (const char* key : {"request", "digest", "policy", "environment"}) detail.erase(key);
-  Json names = Json::array();
-  for (const auto& [name, value] : plan.profile.environment) names.push_back(name);
-  detail["environment"] = std::move(names);  // values may be secrets; the plan's digest covers them
+  Json detail = plan::describe_run(plan);
   if (detail.dump(-1, ' ', false, Json::error_handler_t::replace).size() > largest_detail) {
     for (const char* key : {"files", "runs", "unpinned", "binds", "grants", "environment"})
       detail[key] = "too long to be recorded";

@@ -138,10 +138,10 @@ Digest Plan::digest() const {
   return fields.finish();
 }
 
-Json to_json(const Plan& plan) {
+Json describe_run(const Plan& plan) {
   const Profile& profile = plan.profile;
-  Json environment = Json::object();
-  for (const auto& [name, value] : profile.environment) environment[shown(name)] = shown(value);
+  Json environment = Json::array();
+  for (const auto& [name, value] : profile.environment) environment.push_back(shown(name));
   Json operands = Json::array();
   for (const FrozenFile& operand : plan.operands) operands.push_back(describe(operand));
   Json grants = Json::array();
@@ -155,7 +155,6 @@ Json to_json(const Plan& plan) {
   Json arguments = Json::array();
   for (const std::string& argument : profile.program.argv) arguments.push_back(shown(argument));
   Json description = {
-      {"digest", plan.digest().hex()},
       {"runs", profile.program.shell_text ? Json("bash") : std::move(arguments)},
       {"where", name_of(plan.where)},
       {"backend", plan.where == Where::host ? "host" : profile.backend},
@@ -171,10 +170,19 @@ Json to_json(const Plan& plan) {
       {"network", profile.network == Network::rules ? Json(profile.network_rules) : Json(name_of(profile.network))},
       {"published", profile.published},
       {"limits", describe_limits(profile.limits)},
-      {"policy", plan.policy.hex()},
-      {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)},
-      {"request", describe_request(plan.request)}};
+      {"not_twice", plan.not_twice.empty() ? Json() : Json(plan.not_twice)}};
   if (plan.request.snippet) description["code"] = describe(*plan.request.snippet);
+  return description;
+}
+
+Json to_json(const Plan& plan) {
+  Json environment = Json::object();
+  for (const auto& [name, value] : plan.profile.environment) environment[shown(name)] = shown(value);
+  Json description = {{"digest", plan.digest().hex()}};
+  description.update(describe_run(plan));
+  description["environment"] = std::move(environment);
+  description["policy"] = plan.policy.hex();
+  description["request"] = describe_request(plan.request);
   return description;
 }
 

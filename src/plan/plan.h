@@ -36,6 +36,8 @@ struct Plan {
   Digest digest() const;
 };
 
+/// What a record keeps of it. Of the environment the names: values may be secrets, and the digest covers them.
+Json describe_run(const Plan& plan);
 /// What an approver sees, and what a later process needs to make the same plan again ("request").
 Json to_json(const Plan& plan);
 /// A request as it stands in such a description; a snippet is left out.

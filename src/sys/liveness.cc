@@ -31,8 +31,14 @@ std::string start_time(long pid) {
 }  // namespace
 
 std::string own_liveness() {
-  // Not remembered: a process that forks is two.
-  return liveness_of(::getpid());
+  // A process that forks is two: what is remembered is one of them's.
+  thread_local int remembered = 0;
+  thread_local std::string mark;
+  if (const int pid = ::getpid(); remembered != pid) {
+    mark = liveness_of(pid);
+    remembered = pid;
+  }
+  return mark;
 }
 
 std::string liveness_of(int pid) { return fmt::format("{}.{}", pid, start_time(pid)); }

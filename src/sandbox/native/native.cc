@@ -267,8 +267,8 @@ Result<void> NativeSandbox::State::begin(const Profile& profile, Ordered ordered
     slot.launched = TRY(launch({&plan, input, slot.cgroup ? slot.cgroup->birth_descriptor() : -1}, trouble));
   }
   if (plan.skeleton_ready && !begun && slots && ordered == Ordered::at_once) slots->nudge(WarmSlots::Restock::now);
-  // One that has begun is in its groups since it waits.
-  auto attached = begun ? Result<void>() : attach(profile, slot);
+  if (begun) return {};  // in its groups since it waits
+  auto attached = attach(profile, slot);
   if (!attached) slot.launched->kill();
   if (slot.cgroup) slot.cgroup->prepare_to_read();
   return attached;

@@ -204,6 +204,7 @@ Result<Zygote::Begun> Zygote::begin(const Machine& machine, const Ladder& ladder
   Begun begun;
   if (groups.from != nullptr) begun.cgroup = TRY(groups.from->create_unlimited());
   if (begun.cgroup && groups.likely) CHECK_OK(begun.cgroup->limit(*groups.likely));
+  if (begun.cgroup) begun.cgroup->prepare_to_read();
   begun.child = TRY(WaitingChild::start(std::move(early), begun.cgroup ? begun.cgroup->birth_descriptor() : -1));
   if (begun.cgroup) CHECK_OK(begun.child->send_doors(TRY(begun.cgroup->doors())));
   return begun;
