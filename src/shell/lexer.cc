@@ -190,6 +190,26 @@ Token Parser::read_operator(int c) {
   }
 }
 
+namespace {
+
+/// "<<" in a text, but for "<<<".
+bool mentions_here_document(std::string_view text) {
+  std::size_t in_a_row = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at, 2) == "\\\n") {
+      ++at;  // a line that goes on
+    } else if (text[at] == '<') {
+      ++in_a_row;
+    } else {
+      if (in_a_row == 2) return true;
+      in_a_row = 0;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 // At the second parenthesis of "((": an arithmetic command if its end is "))", else a subshell in a subshell.
 Token Parser::read_double_paren() {
   std::size_t begin = pos_;
@@ -197,8 +217,13 @@ Token Parser::read_double_paren() {
   bool is_for = lex_.last == Token::for_;
   arithmetic_.clear();
   std::size_t resume = resume_;
+  const char* held = text_.data();
   Parts parts;
   if (!read_group(parts, '(', ')', arith)) return Token::eof;
+  if (text_.data() != held) {
+    fail("two parentheses that end outside their alias", span(begin));
+    return Token::eof;
+  }
   if (peek(false) == ')') {
     skip(false);
     arithmetic_ = parts;
@@ -211,6 +236,10 @@ Token Parser::read_double_paren() {
   limits_.reread += pos_ - begin;
   if (limits_.reread > limits_.max_reread) {
     fail("nested too deeply", span(begin));
+    return Token::eof;
+  }
+  if (mentions_here_document(text_.substr(begin, pos_ - begin))) {
+    fail("a here-document inside two parentheses, which bash takes from behind them", span(begin - 1));
     return Token::eof;
   }
   pos_ = begin;

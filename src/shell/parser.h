@@ -122,6 +122,8 @@ class Parser {
 
   // Words.
   void read_word(Word& word);
+  /// Where the end of a quotation is not the same both times.
+  bool is_read_twice() const { return (lex_.state & compound_assign) != 0 && (lex_.state & in_substitution) != 0; }
   bool read_word_character(Word& word, Literal& literal, int c);
   bool read_bracket_or_equals(Word& word, Literal& literal, int c);
   void read_dollar(Parts& out, Literal& literal, Quote quote);

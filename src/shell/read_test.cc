@@ -223,6 +223,38 @@ TEST(Odd, TextThatDoesNotLookLikeWhatItIs) {
                         Oddity::Kind::invisible_text));
 }
 
+/// bash reads it twice, and not alike: what looks like a text to us, it runs.
+TEST(Trouble, ABackslashInAnArrayInASubstitution) {
+  const char* what = "a backslash in an array in a substitution, which bash first reads as if it were not there";
+  for (const char* begins : {"echo $(a=(\\' 'b))", "echo \"$(a=(\\' 'b))\"", "cat <(a=(\\' 'b))",
+                             "echo $(x; a+=(\\' 'b))", "echo $(f() { a=(\\' 'b); })", "echo $(declare a=(\\' 'b))",
+                             "echo $(if x; then a=(\\' 'b); fi)", "echo $(case x in y) a=(\\' 'b);; esac)",
+                             "echo $({ a=(\\' 'b); })", "echo $( (a=(\\' 'b)) )", "x=($(a=(\\' 'b)))"}) {
+    const Script script = read(std::string(begins) + "\nevil\necho $(c=(\\' 'd))' ))", given());
+    EXPECT_FALSE(script.understood) << begins;
+    EXPECT_TRUE(script.trouble.starts_with(what)) << begins << ": " << script.trouble;
+  }
+  for (const char* fine :
+       {"a=(\\')", "echo $(a=(x\\\\ \"\\\"\" '\\'))", "echo $(echo \\')", "( a=(\\') )", "echo $(a=(\\a\\ b))"}) {
+    EXPECT_EQ(read(fine, given()).trouble, "") << fine;
+  }
+}
+
+/// bash gives the text back to itself, and looks for the document behind it: its lines are run.
+TEST(Trouble, AHereDocumentInTwoParentheses) {
+  const char* what = "a here-document inside two parentheses, which bash takes from behind them";
+  for (const char* text : {"((cat <<'EOF'\nevil\nEOF\n) )", "((cat <\\\n<-EOF\nevil\nEOF\n); a)",
+                           "x && ((a; cat 3<<X\nevil\nX\n)|b)", "((x=$(cat <<'EOF'\nevil\nEOF\n)) )"}) {
+    const Script script = read(text, given());
+    EXPECT_FALSE(script.understood) << text;
+    EXPECT_TRUE(script.trouble.starts_with(what)) << text << ": " << script.trouble;
+  }
+  for (const char* fine :
+       {"( (cat <<'EOF'\nevil\nEOF\n) )", "((cat <<< x) | b)", "((a << 2))", "echo $((cat <<'EOF'\nevil\nEOF\n) )"}) {
+    EXPECT_EQ(read(fine, given()).trouble, "") << fine;
+  }
+}
+
 TEST(Trouble, NamesWhatIsWrongAndKeepsWhatWasRead) {
   Script script = read("ls\nrm -rf x\necho \"abc", given());
   EXPECT_FALSE(script.understood);

@@ -122,6 +122,10 @@ bool Parser::read_word_character(Word& word, Literal& literal, int c) {
         word.quoted = true;
         return true;
       }
+      if (is_read_twice() && std::string_view("'\"`$();&|<>#").find(text_[pos_]) != std::string_view::npos) {
+        fail("a backslash in an array in a substitution, which bash first reads as if it were not there", span(begin));
+        return true;
+      }
       word.parts.push(arena_,
                       Part{.kind = Part::Kind::escaped, .where = span(begin, pos_ + 1), .text = text_.substr(pos_, 1)});
       ++pos_;
