@@ -334,9 +334,9 @@ class Printer {
         break;
       case Part::Kind::arithmetic:
         if (part.text == "[")
-          out_ += "$[", parts(part.parts, in_quotes), out_ += ']';
+          out_ += "$[", parts(part.parts, false), out_ += ']';
         else
-          out_ += "$((", parts(part.parts, in_quotes), out_ += "))";
+          out_ += "$((", parts(part.parts, false), out_ += "))";
         break;
       case Part::Kind::extglob:
         out_ += part.text, out_ += '(', parts(part.parts, false), out_ += ')';

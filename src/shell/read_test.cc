@@ -255,6 +255,11 @@ TEST(Trouble, AHereDocumentInTwoParentheses) {
   }
 }
 
+/// The last parenthesis is the substitution's: nothing may be cut off it.
+TEST(Trouble, ArithmeticThatEndsInASubstitution) {
+  EXPECT_TRUE(read("echo $(($'\\'')$())", given()).trouble.starts_with("parentheses that belong together"));
+}
+
 TEST(Trouble, NamesWhatIsWrongAndKeepsWhatWasRead) {
   Script script = read("ls\nrm -rf x\necho \"abc", given());
   EXPECT_FALSE(script.understood);

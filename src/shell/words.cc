@@ -495,6 +495,11 @@ void Parser::read_double_paren_substitution(Parts& out, std::size_t begin, Part:
     out.push(arena_, part);
     return;
   }
+  const auto is_text = [](const Part& one) { return one.kind == Part::Kind::literal && !one.text.empty(); };
+  if (!is_text(part.parts.front()) || !is_text(part.parts.back())) {
+    fail("parentheses that belong together in one reading of bash and not in another", part.where);
+    return;
+  }
   part.kind = Part::Kind::arithmetic;
   part.text = "(";
   part.parts.front().text.remove_prefix(1);
