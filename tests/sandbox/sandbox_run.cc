@@ -221,7 +221,7 @@ Arguments parse(int argc, char** argv) {
 
 class RunIo : public sandbox::CapturedIo {
  public:
-  RunIo(const Arguments& arguments) : CapturedIo(arguments.stdin_text), arguments_(arguments) {}
+  explicit RunIo(const Arguments& arguments) : CapturedIo(arguments.stdin_text), arguments_(arguments) {}
   void output(sandbox::Stream stream, std::string_view bytes) override {
     if (!arguments_.raw) return CapturedIo::output(stream, bytes);
     int fd = stream == sandbox::Stream::out ? 1 : 2;
