@@ -211,9 +211,8 @@ Node* Parser::command() {
       advance();
       if (!expect(Token::rparen)) return nullptr;
       skip_newlines();
-      node->name = pinned_ || base_ != 0 || first.where.end > text_.size()
-                       ? first.plain()
-                       : text_.substr(first.where.begin, first.where.end - first.where.begin);
+      node->name = source_of(first);
+      if (node->name.empty()) node->name = first.plain();
       return function_body(node);
     }
     node->words.push(arena_, first);
@@ -482,9 +481,7 @@ Node* Parser::function_after_keyword() {
   if (lex_.current != Token::word) return unexpected();
   Word name = word_;
   node->name = name.plain();
-  if (node->name.empty() && !pinned_ && name.where.end <= base_ + text_.size() && name.where.begin >= base_) {
-    node->name = text_.substr(name.where.begin - base_, name.where.end - name.where.begin);
-  }
+  if (node->name.empty()) node->name = source_of(name);
   advance();
   if (lex_.current == Token::lparen) {
     advance();

@@ -123,7 +123,11 @@ class Parser {
   // Words.
   void read_word(Word& word);
   /// Where the end of a quotation is not the same both times.
-  bool is_read_twice() const { return (lex_.state & compound_assign) != 0 && (lex_.state & in_substitution) != 0; }
+  bool is_read_twice() const {
+    return (lex_.state & compound_assign) != 0 && (inside_substitution_ || (lex_.state & in_substitution) != 0);
+  }
+  /// As it stands in the text; nothing where that is another text.
+  std::string_view source_of(const Word& word) const;
   bool read_word_character(Word& word, Literal& literal, int c);
   bool read_bracket_or_equals(Word& word, Literal& literal, int c);
   void read_dollar(Parts& out, Literal& literal, Quote quote);
@@ -196,6 +200,7 @@ class Parser {
   Limits& limits_;
   const Dialect& dialect_;
   bool extglob_;
+  bool inside_substitution_ = false;  // the whole text is one's
   std::vector<Frame> frames_;
   Lexing lex_;
   int open_braces_ = 0;

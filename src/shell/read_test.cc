@@ -210,6 +210,9 @@ TEST(Odd, ForkBombInAnySpelling) {
     EXPECT_TRUE(says_odd(text, Oddity::Kind::fork_bomb)) << text;
   }
 }
+TEST(ParsingBypass, FunctionThatMayHaveBecomeAnother) {
+  EXPECT_EQ(said("f() { ls && f() { evil; }; f; }; f"), "f: f\nls\nf: f\n? evil\n! recursion f\n");
+}
 TEST(Odd, RecursionWithoutForkIsOnlyRecursion) {
   EXPECT_TRUE(says_odd("f() { f; }; f", Oddity::Kind::recursion));
   EXPECT_FALSE(says_odd("f() { f; }; f", Oddity::Kind::fork_bomb));

@@ -521,22 +521,24 @@ Status Evaluator::call_function(const Variable& function, std::uint32_t index, c
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   };
-  if (function.bodies.empty()) return give_up();
-  for (std::size_t i = calls_.size(); i-- > 0;) {
-    bool same = std::find(function.bodies.begin(), function.bodies.end(), calls_[i].body) != function.bodies.end();
-    if (!same) continue;
+  // It may be another by now than the one that calls it, or the same.
+  std::vector<const Node*> others;
+  for (const Node* body : function.bodies) {
+    if (std::ranges::find(calls_, body, &Call::body) == calls_.end()) others.push_back(body);
+  }
+  if (others.size() < function.bodies.size()) {
     bool forks = flow.piped;
     odd(forks ? Oddity::Kind::fork_bomb : Oddity::Kind::recursion, name, where);
-    return give_up();
   }
+  if (others.empty()) return give_up();
   if (calls_.size() >= max_calls) {
     odd(Oddity::Kind::limit, "functions that call functions too deeply", where);
     return give_up();
   }
-  if (function.certain) return run_body(*function.bodies[0], index, flow);
+  if (function.certain) return run_body(*others[0], index, flow);
   Flow inner = flow;
   inner.conditional = true;
-  for (const Node* body : function.bodies) {
+  for (const Node* body : others) {
     maybe([&] { run_body(*body, index, inner); });
   }
   // It may as well be a builtin or a program of that name.

@@ -255,6 +255,11 @@ bool Parser::is_assignment(const Word& word) const {
   return rest.starts_with('=') || rest.starts_with("+=");
 }
 
+std::string_view Parser::source_of(const Word& word) const {
+  if (pinned_ || word.where.begin < base_ || word.where.end > base_ + text_.size()) return {};
+  return text_.substr(word.where.begin - base_, word.where.end - word.where.begin);
+}
+
 void Parser::read_array(Parts& out, std::size_t begin) {
   if (!deeper()) return;
   ++limits_.depth;
@@ -373,6 +378,7 @@ void Parser::read_nested(std::string_view text, std::size_t begin, bool pin_it, 
   ++limits_.depth;
   Parser inner(text, arena_, limits_, dialect_, base_ + static_cast<std::uint32_t>(begin));
   inner.extglob_ = extglob_;
+  inner.inside_substitution_ = !pin_it;
   if (pinned_)
     inner.pin(pin_);
   else if (pin_it)
