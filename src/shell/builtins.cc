@@ -531,25 +531,58 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
   return Status::unknown;
 }
 
+bool Evaluator::holds_for_what_follows(std::uint32_t index) const {
+  return subshells_ == 0 && !aborted_ && !script_.commands[index].conditional;
+}
+
 Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
+  const bool certain = holds_for_what_follows(index);
   bool remove = words[first].text() == "unalias";
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     std::string text = words[i].text();
     if (remove) {
-      if (text == "-a")
-        dialect_.aliases.clear();
-      else
-        dialect_.aliases.erase(text);
+      unalias(text, certain && words[i].known());
       continue;
     }
     std::size_t equals = text.find('=');
+    if (equals == std::string::npos && !words[i].known()) dialect_.every_alias_doubtful = true;
     if (equals == std::string::npos || equals == 0) continue;
     std::string name = text.substr(0, equals);
     odd(Oddity::Kind::alias, name, words[i].where);
-    if (words[i].known()) dialect_.aliases[name] = text.substr(equals + 1);
+    if (certain && words[i].known()) {
+      dialect_.aliases[name] = text.substr(equals + 1);
+      dialect_.doubtful_aliases.erase(name);
+    } else {
+      dialect_.doubtful_aliases.insert(name);
+    }
   }
   return Status::unknown;
+}
+
+void Evaluator::unalias(const std::string& name, bool certain) {
+  if (!certain) {
+    // What is no alias stays none.
+    for (const auto& [alias, value] : dialect_.aliases) {
+      if (name == "-a" || name == alias) dialect_.doubtful_aliases.insert(alias);
+    }
+  } else if (name == "-a") {
+    dialect_.aliases.clear();
+    dialect_.doubtful_aliases.clear();
+    dialect_.every_alias_doubtful = false;
+  } else {
+    dialect_.aliases.erase(name);
+    dialect_.doubtful_aliases.erase(name);
+  }
+}
+
+void Evaluator::expand_aliases(bool on, std::uint32_t index) {
+  if (holds_for_what_follows(index)) {
+    dialect_.expand_aliases = on;
+    dialect_.expansion_doubtful = false;
+  } else if (dialect_.expand_aliases != on) {
+    dialect_.expansion_doubtful = true;
+  }
 }
 
 Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
@@ -558,6 +591,7 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     if (!words[i].known()) {
       state_.around.options_unknown = true;
+      dialect_.expansion_doubtful = true;
       return Status::unknown;
     }
     std::string text = words[i].text();
@@ -570,7 +604,7 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     if (text == "extglob")
       dialect_.extglob = on;
     else if (text == "expand_aliases")
-      dialect_.expand_aliases = on;
+      expand_aliases(on, index);
     else if (text == "lastpipe")
       state_.around.lastpipe = on;
     else if (text == "noglob")

@@ -181,6 +181,10 @@ class Evaluator {
   Status cd_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   Status unset_builtin(std::uint32_t index, std::size_t first);
   Status alias_builtin(std::uint32_t index, std::size_t first);
+  void unalias(const std::string& name, bool certain);
+  void expand_aliases(bool on, std::uint32_t index);
+  /// Whether what the command does to the shell is done for sure, and to this shell.
+  bool holds_for_what_follows(std::uint32_t index) const;
   Status shopt_builtin(std::uint32_t index, std::size_t first);
   Status trap_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status exec_builtin(std::uint32_t index, const Flow& flow);
@@ -260,6 +264,7 @@ class Evaluator {
   const ShellState& given_;
   State state_;
   Dialect dialect_;
+  std::uint32_t subshells_ = 0;
   std::vector<Call> calls_;
   OwnStream own_stream(const Flow& flow) const { return {true, flow.redirects, lasting_now_}; }
   std::size_t add_enclosing(Command& command, const RedirectScope* scope, const Flow& flow, bool lasting);
@@ -299,8 +304,10 @@ void Evaluator::in_subshell(F body) {
   const RedirectScope* lasting = lasting_now_;
   // A trap that a subshell sets runs at its end, with the functions that only it has.
   std::vector<Trap> outer = std::exchange(traps_, {});
+  ++subshells_;
   body();
   if (!traps_.empty() && !limited_) run_traps();
+  --subshells_;
   traps_ = std::move(outer);
   state_.take_back(mark);
   state_.around = std::move(before);

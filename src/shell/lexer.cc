@@ -441,6 +441,10 @@ Token Parser::reserved_word(std::string_view text) {
 
 bool Parser::expand_alias(std::string_view text) {
   if ((lex_.state & alias_next) == 0 && !assignment_position(lex_.last)) return false;
+  if (dialect_.is_doubtful(text)) {
+    fail("a command that may be an alias for another", span(token_begin_));
+    return false;
+  }
   auto found = dialect_.aliases.find(text);
   if (found == dialect_.aliases.end()) return false;
   for (const Frame& frame : frames_) {
@@ -490,7 +494,7 @@ Token Parser::read_word_token() {
   Token special = special_word(text);
   if (special != Token::start) return special;
   if (!text.empty()) {
-    if (dialect_.expand_aliases) {
+    if (dialect_.expand_aliases || dialect_.expansion_doubtful) {
       if (expand_alias(text)) return Token::start;
       if (failed_) return Token::eof;
       lex_.state &= ~static_cast<unsigned>(alias_next);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,14 @@ struct Dialect {
   bool extglob = false;
   bool expand_aliases = false;
   std::map<std::string, std::string, std::less<>> aliases;
+  // What was changed where it is not known whether it holds: after a condition, in a subshell.
+  bool expansion_doubtful = false;
+  bool every_alias_doubtful = false;
+  std::set<std::string, std::less<>> doubtful_aliases;
+
+  bool is_doubtful(std::string_view name) const {
+    return every_alias_doubtful || doubtful_aliases.contains(name) || (expansion_doubtful && aliases.contains(name));
+  }
 };
 
 /// What all parsers of one reading share, so that texts inside texts cannot multiply their cost.

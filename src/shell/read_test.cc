@@ -210,6 +210,20 @@ TEST(Odd, ForkBombInAnySpelling) {
     EXPECT_TRUE(says_odd(text, Oddity::Kind::fork_bomb)) << text;
   }
 }
+TEST(ParsingBypass, AliasThatMayNotBeThere) {
+  for (const char* doubt :
+       {"(alias rm=ls)", "alias rm=ls | cat", "alias rm=ls &", ": $(alias rm=ls)", "cat && alias rm=ls",
+        "if cat; then alias rm=ls; fi", "for i in $(cat); do alias rm=ls; done", "f() { alias rm=ls; }; cat && f",
+        "cat && eval 'alias rm=ls'", "alias rm=$x", "alias $x", "alias rm=ls\ncat && unalias rm",
+        "alias rm=ls\ncat && unalias -a", ": ${x?}; alias rm=ls"}) {
+    const Script script = read(std::string("shopt -s expand_aliases\n") + doubt + "\nrm -rf x", given());
+    EXPECT_TRUE(script.trouble.starts_with("a command that may be an alias for another"))
+        << doubt << ": " << script.trouble;
+  }
+  EXPECT_FALSE(read("cat && shopt -s expand_aliases\nalias rm=ls\nrm -rf x", given()).understood);
+  EXPECT_EQ(said("shopt -s expand_aliases\n(alias rm=ls)\nalias rm=ls\nrm x"),
+            "b: shopt -s expand_aliases\nb: alias rm=ls\nb: alias rm=ls\nls x\n! alias rm\n");
+}
 TEST(ParsingBypass, FunctionThatMayHaveBecomeAnother) {
   EXPECT_EQ(said("f() { ls && f() { evil; }; f; }; f"), "f: f\nls\nf: f\n? evil\n! recursion f\n");
 }

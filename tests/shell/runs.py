@@ -58,9 +58,29 @@ class Grower:
         before = self.one_of(["", "x\n", lambda: self.word(depth + 1) + "\n", "'\n", '"\n', "$(\n", "\\\n"])
         return f"{self.random.choice(['cat', ':'])} <<{mark}{rest}\n{before}{self.program()}\nEOF\n"
 
+    def indirect(self):
+        """A program that is named by what came before; sometimes only if something succeeds."""
+        first, second, maybe = self.program(), self.program(), self.random.choice(["", ": && ", "! : || ", "cat && ", "cat || ", "[ -e a ] && "])
+        return self.one_of([
+            f"x={first}; {maybe}x={second}; $x", f"x={first}; {maybe}unset x; ${{x:-{second}}}", f"set -- {first}; {maybe}set -- {second}; \"$@\"",
+            f"f() {{ {first}; }}; {maybe}f() {{ {second}; }}; f", f"f() {{ {maybe}return; {first}; }}; f", f"{maybe}unset -f f; f",
+            f"f() {{ {maybe}f() {{ {first}; }}; f; }}; f", f"g() {{ f() {{ {first}; }}; }}; {maybe}g; f", f"eval \"f() {{ {first}; }}\"; {maybe}f",
+            f"y=x; x={first}; {maybe}declare -n y=x; {maybe}y={second}; $x", f"a=({first} {second}); {maybe}a=({second}); ${{a[0]}}",
+            f"x=$(echo {first}); {maybe}x={second}; $x", f"x='{first} a'; {maybe}IFS=1; $x", f"printf -v x %s {first}; {maybe}x={second}; $x",
+            f"read x <<< {first}; {maybe}read x <<< {second}; $x", f"trap {first} EXIT; {maybe}trap {second} EXIT",
+            f"shopt -s expand_aliases\nalias z={first}\n{maybe}alias z={second}\nz", f"for x in {first} {second}; do {maybe}break; $x; done; $x",
+            f"while read x; do $x; done <<< {first}", f"until {maybe}x={first}; do :; done; $x", f"case a in a) x={first};; esac; {maybe}x={second}; $x",
+            f"({maybe}x={first}; $x); $x", f"x={first} eval '$x'; {maybe}x={second}; $x", f"f() {{ local x={first}; g; }}; g() {{ $x; }}; {maybe}x={second}; f; g",
+            f"x={first}; {{ {maybe}x={second}; }} | cat; $x", f"x=({first}); {maybe}x+=({second}); ${{x[-1]}}", f"set -e; {maybe}false; {first}",
+            f"x={first}; {maybe}x=${{x/1/2}}; $x", f"command {first}; {maybe}exec {second}", f"{maybe}. <(echo {first})", f"source /dev/stdin <<< '{first}'",
+            f"coproc {{ {maybe}{first}; }}; wait", f"x={first}; let '{maybe and 'y=1'}' 'x=2'; $x", f"f() {{ x={first}; }}; {maybe}f; $x",
+            f"x={first}; readonly x; {maybe}x={second}; $x", f"PS4={first}; x='$({second})'; echo ${{x@P}}", f"x=y; y={first}; {maybe}y={second}; ${{!x}}"])
+
     def command(self, depth):
         if depth > 3 or self.random.random() < 0.2:
             return f"{self.program()} {self.random.choice(['', 'a', chr(39) + 'b' + chr(39)])}"
+        if self.random.random() < 0.25:
+            return self.indirect()
         words = lambda most: " ".join(self.word(depth + 1) for _ in range(self.random.randrange(most + 1)))
         commands = lambda: self.commands(depth + 1)
         return self.one_of([
