@@ -491,13 +491,17 @@ int compare(const std::string& recorder, std::size_t count, std::uint64_t seed) 
   ShellState state;
   state.variables["HOME"] = "/home/me";
   state.positional = {"bash"};
-  std::size_t failures = 0, known = 0, real = 0;
+  std::size_t failures = 0, known = 0, real = 0, refused = 0;
   for (std::size_t i = 0; i < count; ++i) {
     std::string text = grammar.script();
     Script script = read(text, state);
     std::vector<Argv> calls = run(text, directory);
     real += calls.size();
-    if (!script.understood && calls.empty()) continue;
+    // What is not understood is not claimed; but nearly all of it must be.
+    if (!script.understood) {
+      refused += calls.empty() ? 0 : 1;
+      continue;
+    }
     std::vector<std::string> found = differences(script, calls, known);
     if (found.empty()) continue;
     if (++failures > 25) continue;
@@ -509,8 +513,8 @@ int compare(const std::string& recorder, std::size_t count, std::uint64_t seed) 
   fs::current_path("/");
   fs::remove_all(directory);
   std::cout << count << " scripts, " << real << " calls really made, " << known << " claimed with every word known, "
-            << failures << " failures\n";
-  return failures == 0 ? 0 : 1;
+            << refused << " not understood, " << failures << " failures\n";
+  return failures == 0 && refused * 50 <= count ? 0 : 1;
 }
 
 }  // namespace
