@@ -38,17 +38,19 @@ class Case(unittest.TestCase):
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def makers(self):
-        """Processes that make previews for this state's queue."""
-        found = []
+        """Processes that make previews for this state's queue; not their children that are about to become something else."""
+        found = {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/cmdline", "rb") as file:
                     words = file.read().split(b"\0")
+                with open(f"/proc/{pid}/stat") as file:
+                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
             except OSError:
                 continue
             if b"--background" in words and os.fsencode(self.state) in words:
-                found.append(int(pid))
-        return found
+                found[int(pid)] = parent
+        return [pid for pid, parent in found.items() if parent not in found]
 
     def call(self, *command, expect=None, env=None, text=True, **keywords):
         """Runs a command in the workspace without a terminal; `expect` is its exit code."""
