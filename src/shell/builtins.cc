@@ -542,7 +542,7 @@ Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     std::string text = words[i].text();
     if (remove) {
-      unalias(text, certain && words[i].known());
+      unalias(words[i].known() ? text : "-a", certain && words[i].known());
       continue;
     }
     std::size_t equals = text.find('=');
@@ -667,6 +667,7 @@ void Evaluator::run_later(const std::string& text, const Flow& flow, Span where)
   Surroundings around = state_.around;
   std::size_t commands = script_.commands.size();
   Flow inner = flow;
+  inner.conditional = true;
   Output scrap;
   inner.output = &scrap;
   run_text(text, inner, where);

@@ -215,7 +215,8 @@ TEST(ParsingBypass, AliasThatMayNotBeThere) {
        {"(alias rm=ls)", "alias rm=ls | cat", "alias rm=ls &", ": $(alias rm=ls)", "cat && alias rm=ls",
         "if cat; then alias rm=ls; fi", "for i in $(cat); do alias rm=ls; done", "f() { alias rm=ls; }; cat && f",
         "cat && eval 'alias rm=ls'", "alias rm=$x", "alias $x", "alias rm=ls\ncat && unalias rm",
-        "alias rm=ls\ncat && unalias -a", ": ${x?}; alias rm=ls"}) {
+        "alias rm=ls\ncat && unalias -a", "alias rm=ls\nunalias $x", "while cat; do alias rm=ls; done",
+        "trap 'alias rm=ls' USR1", ": ${x?}; alias rm=ls"}) {
     const Script script = read(std::string("shopt -s expand_aliases\n") + doubt + "\nrm -rf x", given());
     EXPECT_TRUE(script.trouble.starts_with("a command that may be an alias for another"))
         << doubt << ": " << script.trouble;
