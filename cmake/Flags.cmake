@@ -66,17 +66,20 @@ add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed)
 add_link_options(-Wl,-z,pack-relative-relocs)
 
 # A command line program starts thousands of times a day, and 3 of its first 5 ms were the search for shared libraries.
-# Who wants OpenSSL and SQLite as the system has them (they are then updated without us) says OFF. The C library always is
-# the system's: users and host names are looked up through it.
+# Who wants OpenSSL, libsodium and SQLite as the system has them (they are then updated without us) says OFF. The C library
+# always is the system's: users and host names are looked up through it.
 if(CORDON_SANITIZE)
   set(self_contained OFF)
 else()
   set(self_contained ON)
 endif()
-option(CORDON_SELF_CONTAINED "Link OpenSSL, SQLite and the C++ library into the programs" ${self_contained})
+option(CORDON_SELF_CONTAINED "Link OpenSSL, libsodium, SQLite and the C++ library into the programs" ${self_contained})
 if(CORDON_SELF_CONTAINED)
   set(OPENSSL_USE_STATIC_LIBS ON)
   find_library(SQLite3_LIBRARY libsqlite3.a REQUIRED)
+  set(CORDON_SODIUM libsodium.a)
   link_libraries(m)
   add_link_options(-static-libstdc++ -static-libgcc)
+else()
+  set(CORDON_SODIUM sodium)
 endif()

@@ -1,8 +1,10 @@
 #include "base/digest.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
+// The plain functions, which newer headers advise against: asking for an algorithm by name, at a program's first hash, costs
+// more than all the hashes of a command.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
+#include <sodium.h>
 #include <sys/random.h>
 
 #include <cerrno>
@@ -14,33 +16,12 @@ namespace {
 
 const unsigned char* as_bytes(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
-// Out of memory inside a hash leaves nothing sensible to return, and a wrong digest would be worse than none.
+// A wrong digest would be worse than none.
 void must(bool happened) {
   if (!happened) std::abort();
 }
 
-struct FreeKey {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-using KeyHandle = std::unique_ptr<EVP_PKEY, FreeKey>;
-using ContextHandle = std::unique_ptr<EVP_MD_CTX, FreeContext>;
-
-// Before anything else asks for it. No configuration file: it could name code to load, by a variable of the environment
-// even. No tables of names that nobody here looks up, no tidying at the end: each would cost every command.
-const bool library_ready = OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ADD_ALL_CIPHERS |
-                                                   OPENSSL_INIT_NO_ADD_ALL_DIGESTS | OPENSSL_INIT_NO_ATEXIT,
-                                               nullptr) == 1;
-
-// Fetched once: an implicit fetch per hash costs more than hashing a short line.
-const EVP_MD* sha256_method() {
-  static const EVP_MD* const method = library_ready ? EVP_MD_fetch(nullptr, "SHA256", nullptr) : nullptr;
-  return method;
-}
-
-// The kernel's own, without a generator of the library's in between, whose first seed costs as much as a signature.
+// The kernel's own, without a generator of a library's in between.
 Result<void> fill_randomly(void* into, std::size_t count) {
   auto* next = static_cast<char*>(into);
   while (count > 0) {
@@ -82,54 +63,51 @@ std::optional<Digest> Digest::from_hex(std::string_view hex) {
 std::string Digest::hex() const { return to_hex(view()); }
 
 bool Digest::operator==(const Digest& other) const {
-  return CRYPTO_memcmp(bytes_.data(), other.bytes_.data(), bytes_.size()) == 0;
+  return sodium_memcmp(bytes_.data(), other.bytes_.data(), bytes_.size()) == 0;
 }
 
-Digest sha256(std::string_view bytes) { return Sha256().add(bytes).finish(); }
+Digest sha256(std::string_view bytes) { return sha256_of({bytes}); }
 
 Digest sha256_of(std::initializer_list<std::string_view> pieces) {
-  static thread_local const ContextHandle context(EVP_MD_CTX_new());
-  must(context && EVP_DigestInit_ex(context.get(), sha256_method(), nullptr) == 1);
-  for (const std::string_view piece : pieces) {
-    must(EVP_DigestUpdate(context.get(), piece.data(), piece.size()) == 1);
-  }
+  SHA256_CTX context;
+  must(SHA256_Init(&context) == 1);
+  for (const std::string_view piece : pieces) must(SHA256_Update(&context, piece.data(), piece.size()) == 1);
   Digest::Bytes out;
-  unsigned int length = 0;
-  must(EVP_DigestFinal_ex(context.get(), out.data(), &length) == 1);
+  must(SHA256_Final(out.data(), &context) == 1);
   return Digest(out);
 }
 
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
+  crypto_auth_hmacsha256_state state;
+  must(crypto_auth_hmacsha256_init(&state, as_bytes(key), key.size()) == 0);
+  must(crypto_auth_hmacsha256_update(&state, as_bytes(bytes), bytes.size()) == 0);
   Digest::Bytes out;
-  unsigned int length = 0;
-  must(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), as_bytes(bytes), bytes.size(), out.data(),
-            &length) != nullptr);
+  must(crypto_auth_hmacsha256_final(&state, out.data()) == 0);
   return Digest(out);
 }
 
 Result<Digest> scrypt(std::string_view passphrase, std::string_view salt) {
-  constexpr std::uint64_t cost = 1U << 15, block_size = 8, parallel = 1, memory_limit = 64U << 20;
+  constexpr std::uint64_t cost = 1U << 15;
+  constexpr std::uint32_t block_size = 8, parallel = 1;
   Digest::Bytes out;
-  if (EVP_PBE_scrypt(passphrase.data(), passphrase.size(), as_bytes(salt), salt.size(), cost, block_size, parallel,
-                     memory_limit, out.data(), out.size()) != 1) {
+  if (crypto_pwhash_scryptsalsa208sha256_ll(as_bytes(passphrase), passphrase.size(), as_bytes(salt), salt.size(), cost,
+                                            block_size, parallel, out.data(), out.size()) != 0) {
     return fail(Fault::unavailable, "cannot hash the passphrase: too little memory");
   }
   return Digest(out);
 }
 
 struct Sha256::State {
-  ContextHandle context{EVP_MD_CTX_new()};
+  SHA256_CTX context;
 };
 
-Sha256::Sha256() : state_(std::make_unique<State>()) {
-  must(state_->context && EVP_DigestInit_ex(state_->context.get(), sha256_method(), nullptr) == 1);
-}
+Sha256::Sha256() : state_(std::make_unique<State>()) { must(SHA256_Init(&state_->context) == 1); }
 Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
 Sha256& Sha256::add(std::string_view bytes) {
-  must(EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) == 1);
+  must(SHA256_Update(&state_->context, bytes.data(), bytes.size()) == 1);
   return *this;
 }
 
@@ -141,17 +119,12 @@ Sha256& Sha256::add_field(std::string_view bytes) {
 
 Digest Sha256::finish() {
   Digest::Bytes out;
-  unsigned int length = 0;
-  must(EVP_DigestFinal_ex(state_->context.get(), out.data(), &length) == 1);
+  must(SHA256_Final(out.data(), &state_->context) == 1);
   return Digest(out);
 }
 
 bool PublicKey::verify(std::string_view message, const Signature& signature) const {
-  const KeyHandle key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_.data(), bytes_.size()));
-  const ContextHandle context(EVP_MD_CTX_new());
-  if (!key || !context) return false;
-  if (EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) != 1) return false;
-  return EVP_DigestVerify(context.get(), signature.data(), signature.size(), as_bytes(message), message.size()) == 1;
+  return crypto_sign_verify_detached(signature.data(), as_bytes(message), message.size(), bytes_.data()) == 0;
 }
 
 Result<SigningKey> SigningKey::generate() {
@@ -162,23 +135,31 @@ Result<SigningKey> SigningKey::generate() {
 
 SigningKey SigningKey::from_seed(const Seed& seed) { return SigningKey(seed); }
 
-SigningKey::~SigningKey() { OPENSSL_cleanse(seed_.data(), seed_.size()); }
+SigningKey::~SigningKey() { sodium_memzero(seed_.data(), seed_.size()); }
 
-PublicKey SigningKey::public_key() const {
-  const KeyHandle key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed_.data(), seed_.size()));
-  PublicKey::Bytes bytes;
-  std::size_t length = bytes.size();
-  must(key && EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &length) == 1);
-  return PublicKey(bytes);
-}
+namespace {
+
+/// The seed with its public half, as libsodium wants it; wiped when it goes.
+struct KeyPair {
+  PublicKey::Bytes public_half;
+  std::array<std::uint8_t, crypto_sign_SECRETKEYBYTES> secret;
+
+  explicit KeyPair(const SigningKey::Seed& seed) {
+    must(crypto_sign_seed_keypair(public_half.data(), secret.data(), seed.data()) == 0);
+  }
+  ~KeyPair() { sodium_memzero(secret.data(), secret.size()); }
+  KeyPair(const KeyPair&) = delete;
+  KeyPair& operator=(const KeyPair&) = delete;
+};
+
+}  // namespace
+
+PublicKey SigningKey::public_key() const { return PublicKey(KeyPair(seed_).public_half); }
 
 Signature SigningKey::sign(std::string_view message) const {
-  const KeyHandle key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed_.data(), seed_.size()));
-  const ContextHandle context(EVP_MD_CTX_new());
+  const KeyPair pair(seed_);
   Signature signature;
-  std::size_t length = signature.size();
-  must(key && context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1);
-  must(EVP_DigestSign(context.get(), signature.data(), &length, as_bytes(message), message.size()) == 1);
+  must(crypto_sign_detached(signature.data(), nullptr, as_bytes(message), message.size(), pair.secret.data()) == 0);
   return signature;
 }
 

@@ -1,4 +1,5 @@
-// Cryptographic values: SHA-256, HMAC-SHA-256, Ed25519. OpenSSL stays behind this header.
+// Cryptographic values: SHA-256, HMAC-SHA-256, Ed25519. OpenSSL (hashes) and libsodium (the rest) stay behind
+// this header.
 #pragma once
 
 #include <array>

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
@@ -126,7 +127,13 @@ class Stream {
   explicit Stream(sys::Fd socket) : socket_(std::move(socket)) {}
 
   Result<void> shake_hands(const Address& address) {
-    // The library knows no digests by name (base/digest.cc); certificates may be signed with these and no others.
+    // Before anything else asks for the library. No configuration file: it could name code to load, by a variable of the
+    // environment even. Certificates may be signed with these digests and no others.
+    if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ADD_ALL_CIPHERS |
+                                OPENSSL_INIT_NO_ADD_ALL_DIGESTS | OPENSSL_INIT_NO_ATEXIT,
+                            nullptr) != 1) {
+      return fail(Fault::unavailable, "TLS cannot be set up: {}", tls_error());
+    }
     for (const EVP_MD* digest : {EVP_sha256(), EVP_sha384(), EVP_sha512()}) EVP_add_digest(digest);
     context_.reset(SSL_CTX_new(TLS_client_method()));
     if (!context_ || SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION) != 1 ||
