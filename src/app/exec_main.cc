@@ -1,53 +1,22 @@
-// sandbox-exec: the same as `cordon exec`, and small, so that it costs little where a daemon does the work: it asks the
-// daemon, and becomes `cordon exec` where there is none or it is not the daemon's to do.
+// sandbox-exec: the same as `cordon exec`, and a program of its own: agents start it thousands of times a day, and what no
+// run needs, it does not carry.
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <iostream>
+#include <string>
+#include <vector>
 
-#include "app/exec_answer.h"
-#include "app/exec_daemon.h"
-#include "app/exec_options.h"
-
-namespace cordon::app {
-
-namespace {
-
-/// Beside this program, wherever a link to it is.
-Result<int> become_cordon(char** argv) {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string cordon = (self.parent_path() / "cordon").string();
-  std::vector<char*> arguments = {const_cast<char*>("cordon"), const_cast<char*>("exec")};
-  for (char** argument = argv + 1; *argument != nullptr; ++argument) arguments.push_back(*argument);
-  arguments.push_back(nullptr);
-  ::execv(cordon.c_str(), arguments.data());
-  return fail(Fault::unavailable, "{}: {}; sandbox-exec needs it beside itself", cordon, std::strerror(errno));
-}
-
-Result<int> run(const GlobalOptions& global, const ExecOptions& options, char** argv) {
-  // Trouble with the request is told by who would do it, in the same words.
-  const auto request = exec_request(global, options);
-  if (!request) return become_cordon(argv);
-  if (const auto done = TRY(execute_by_daemon(global, options, *request))) return *done;
-  return become_cordon(argv);
-}
-
-}  // namespace
-
-}  // namespace cordon::app
+#include "app/command_line.h"
+#include "app/verbs.h"
 
 int main(int argc, char** argv) {
-  using namespace cordon::app;
   std::vector<std::string> arguments = {"exec"};
   if (argc > 1) arguments.insert(arguments.end(), argv + 1, argv + argc);
-  CommandLine line;
-  ExecOptions options;
-  define_exec(line, options, [&] { return finish_exec(line.global(), run(line.global(), options, argv)); });
+  cordon::app::CommandLine line;
+  cordon::app::define_exec(line);
   const int code = line.run(std::move(arguments));
+  // All that is left is to free memory, and the kernel does that faster.
   std::cout.flush();
   std::fflush(nullptr);
   ::_exit(code);

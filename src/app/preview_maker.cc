@@ -9,13 +9,14 @@
 #include <csignal>
 
 #include "sys/file.h"
+#include "sys/own_program.h"
 
 namespace cordon::app {
 
 namespace {
 
 /// Only calls that are safe between fork and exec of a process with threads.
-[[noreturn]] void become_maker(int lock, char* const* words) {
+[[noreturn]] void become_maker(const char* program, int lock, char* const* words) {
   // Twice, so that nobody has to collect it.
   if (::setsid() < 0) ::_exit(1);
   const pid_t maker = ::fork();
@@ -30,7 +31,7 @@ namespace {
   ::dup2(nowhere, STDERR_FILENO);
   ::close_range(3, ~0U, 0);
   if (::chdir("/") != 0) ::_exit(1);
-  ::execve("/proc/self/exe", words, environ);
+  ::execve(program, words, environ);
   ::_exit(1);
 }
 
@@ -42,9 +43,10 @@ guard::PreviewMaker preview_maker(const std::string& state_dir) {
                                         "preview", approval,      "--background"};
     std::array<char*, 8> words{};
     for (std::size_t i = 0; i < texts.size(); ++i) words[i] = texts[i].data();
+    const std::string program = TRY(sys::beside_own_program("cordon"));
     const pid_t middle = ::fork();
     if (middle < 0) return fail(Fault::unavailable, "fork: {}", sys::errno_text(errno));
-    if (middle == 0) become_maker(making.file().get(), words.data());
+    if (middle == 0) become_maker(program.c_str(), making.file().get(), words.data());
     int status = 0;
     while (::waitpid(middle, &status, 0) < 0) {
       if (errno != EINTR) return fail(Fault::unavailable, "wait: {}", sys::errno_text(errno));

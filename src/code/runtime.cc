@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "code/wire.h"
+#include "sys/own_program.h"
 
 namespace cordon::code {
 
@@ -58,12 +59,7 @@ class CodeIo : public sandbox::Io {
 
 Result<Runtime> Runtime::open(std::string runner) {
   if (runner.empty()) {
-    char path[PATH_MAX];
-    const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-    if (length <= 0) return fail(Fault::internal, "cannot tell where this program is");
-    runner = std::string(path, static_cast<std::size_t>(length));
-    runner.erase(runner.rfind('/'));
-    runner += "/../libexec/cordon/cordon-runner";
+    runner = TRY(sys::beside_own_program("../libexec/cordon/cordon-runner"));
   }
   char resolved[PATH_MAX];
   if (!::realpath(runner.c_str(), resolved) || ::access(resolved, X_OK) != 0) {

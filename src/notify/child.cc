@@ -111,29 +111,57 @@ Result<void> within(std::chrono::milliseconds limit, const std::function<Result<
   return fail(Fault::unavailable, "{}", said.starts_with("-") ? said.substr(1) : "died");
 }
 
-Result<void> run_hook(const Hook& hook) {
+namespace {
+
+Result<pid_t> start(const Hook& hook, int output) {
   const sys::Fd input = TRY(input_of(hook.input));
   const auto argv = pointers(hook.argv);
   const auto environment = pointers(hook.environment);
   const pid_t child = ::fork();
   if (child < 0) return fail(Fault::unavailable, "fork: {}", sys::errno_text(errno));
-  if (child == 0) {
-    const int nowhere = ::open("/dev/null", O_RDWR);
-    ::dup2(input.get(), 0);
-    ::dup2(nowhere, 1);
-    ::dup2(nowhere, 2);
-    ::close_range(3, ~0U, 0);
-    ::signal(SIGPIPE, SIG_DFL);
-    ::execve(argv[0], argv.data(), environment.data());
-    ::_exit(127);
-  }
+  if (child > 0) return child;
+  const int nowhere = ::open("/dev/null", O_RDWR);
+  ::dup2(input.get(), 0);
+  ::dup2(output >= 0 ? output : nowhere, 1);
+  ::dup2(nowhere, 2);
+  ::close_range(3, ~0U, 0);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::execve(argv[0], argv.data(), environment.data());
+  ::_exit(127);
+}
+
+Result<void> end_of(pid_t child, const std::string& name) {
   const int status = wait_for(child);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
-    return fail(Fault::unavailable, "{} could not be started", hook.argv.front());
+    return fail(Fault::unavailable, "{} could not be started", name);
   }
-  if (WIFEXITED(status)) return fail(Fault::unavailable, "{} exited with {}", hook.argv.front(), WEXITSTATUS(status));
-  return fail(Fault::unavailable, "{} was killed", hook.argv.front());
+  if (WIFEXITED(status)) return fail(Fault::unavailable, "{} exited with {}", name, WEXITSTATUS(status));
+  return fail(Fault::unavailable, "{} was killed", name);
+}
+
+}  // namespace
+
+Result<void> run_hook(const Hook& hook) { return end_of(TRY(start(hook, -1)), hook.argv.front()); }
+
+Result<std::string> ask_hook(const Hook& hook, std::size_t most) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Fault::unavailable, "pipe: {}", sys::errno_text(errno));
+  sys::Fd reads(ends[0]), writes(ends[1]);
+  const pid_t child = TRY(start(hook, writes.get()));
+  { const sys::Fd closed = std::move(writes); }
+  std::string said(most, '\0');
+  std::size_t length = 0;
+  while (length < most) {
+    const ssize_t count = ::read(reads.get(), said.data() + length, most - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    length += static_cast<std::size_t>(count);
+  }
+  { const sys::Fd closed = std::move(reads); }
+  CHECK_OK(end_of(child, hook.argv.front()));
+  said.resize(length);
+  return said;
 }
 
 }  // namespace cordon::notify

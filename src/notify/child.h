@@ -24,5 +24,7 @@ struct Hook {
 };
 /// Its output goes nowhere. Anything but exit code 0 is a failure. To be called in `within`.
 Result<void> run_hook(const Hook& hook);
+/// The same, and what it said on its standard output, up to `most` bytes.
+Result<std::string> ask_hook(const Hook& hook, std::size_t most);
 
 }  // namespace cordon::notify

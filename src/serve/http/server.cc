@@ -18,6 +18,8 @@
 #include <boost/asio/write.hpp>
 #include <set>
 
+#include "sys/openssl.h"
+
 namespace cordon::serve::http {
 
 namespace asio = boost::asio;
@@ -128,6 +130,7 @@ class Loop {
   ServerOptions options;
   Api& api;
   asio::io_context io{1};
+  const bool openssl_ready = sys::set_up_openssl();  // before its first use, in the next line
   asio::ssl::context tls{asio::ssl::context::tls_server};
   std::vector<Listener> listeners;
   std::vector<std::unique_ptr<asio::posix::stream_descriptor>> accepting;
@@ -317,6 +320,7 @@ Result<void> Loop::listen() {
     return fail(Fault::invalid_input, "TLS needs both --tls-cert and --tls-key");
   }
   if (with_tls && options.listen.empty()) return fail(Fault::invalid_input, "TLS is for --listen ADDR:PORT");
+  if (with_tls && !openssl_ready) return fail(Fault::unavailable, "TLS cannot be set up");
   if (with_tls) {
     error_code error;
     tls.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_compression, error);
