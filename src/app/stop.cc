@@ -6,6 +6,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <thread>
+
+#include "sys/fd.h"
 
 namespace cordon::app {
 
@@ -24,12 +27,12 @@ void listen_no_more() {
   for (const int number : signals) std::signal(number, SIG_DFL);
 }
 
-int signal_pipe[2] = {-1, -1};
+volatile int told_by = -1;
 
 void on_signal(int) {
   const int before = errno;
   const char byte = 1;
-  static_cast<void>(::write(signal_pipe[1], &byte, 1) == 1);
+  static_cast<void>(::write(told_by, &byte, 1) == 1);
   errno = before;
 }
 
@@ -44,27 +47,23 @@ void on_signal_hang_up(int) {
 }  // namespace
 
 StopOnSignal::StopOnSignal() {
-  if (::pipe2(signal_pipe, O_CLOEXEC) != 0) return;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;
+  told_by = ends[1];
   listen(on_signal);
-  watcher_ = std::jthread([source = source_, again = again_](const std::stop_token& end) mutable {
+  // It ends by itself when the other end is closed. Nobody waits for that: a command would, at its end.
+  std::thread([from = sys::Fd(ends[0]), source = source_, again = again_]() mutable {
     char byte = 0;
-    while (!end.stop_requested() && ::read(signal_pipe[0], &byte, 1) == 1) {
-      if (byte == 1 && !source.request_stop()) again.request_stop();
+    while (::read(from.get(), &byte, 1) == 1) {
+      if (!source.request_stop()) again.request_stop();
     }
-  });
+  }).detach();
 }
 
 StopOnSignal::~StopOnSignal() {
   listen_no_more();
-  if (signal_pipe[1] < 0) return;
-  watcher_.request_stop();
-  const char end = 0;
-  static_cast<void>(::write(signal_pipe[1], &end, 1) == 1);
-  watcher_ = {};
-  for (int& descriptor : signal_pipe) {
-    ::close(descriptor);
-    descriptor = -1;
-  }
+  if (told_by >= 0) ::close(told_by);
+  told_by = -1;
 }
 
 HangUpOnSignal::HangUpOnSignal(int connection) {

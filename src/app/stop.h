@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stop_token>
-#include <thread>
 
 namespace cordon::app {
 
@@ -21,7 +20,6 @@ class StopOnSignal {
  private:
   std::stop_source source_;
   std::stop_source again_;
-  std::jthread watcher_;
 };
 
 /// The signals close our side of a connection for writing, which the daemon takes for the same wish. Without a thread:

@@ -117,8 +117,9 @@ Result<void> write_control(const std::string& path, const std::string& value) {
 }
 
 std::unique_ptr<Cgroups> find_cgroups() {
-  if (auto found = find_cgroups_v2()) return found;
-  return find_cgroups_v1();
+  const std::vector<Hierarchy> hierarchies = own_hierarchies();
+  if (auto found = find_cgroups_v2(hierarchies)) return found;
+  return find_cgroups_v1(hierarchies);
 }
 
 }  // namespace cordon::sandbox::native

@@ -72,10 +72,6 @@ class Cgroups {
 /// Delegated v2, else v1 controller by controller, else nothing. Makes a group and removes it again to know.
 std::unique_ptr<Cgroups> find_cgroups();
 
-// Parts of find_cgroups.
-std::unique_ptr<Cgroups> find_cgroups_v2();
-std::unique_ptr<Cgroups> find_cgroups_v1();
-
 /// Where a hierarchy is mounted and which group of it this process is in.
 struct Hierarchy {
   int version;
@@ -84,6 +80,10 @@ struct Hierarchy {
   std::string mount_point;
 };
 std::vector<Hierarchy> own_hierarchies();
+
+// Parts of find_cgroups.
+std::unique_ptr<Cgroups> find_cgroups_v2(const std::vector<Hierarchy>& hierarchies);
+std::unique_ptr<Cgroups> find_cgroups_v1(const std::vector<Hierarchy>& hierarchies);
 
 /// "cordon-PID.START-N": names the process that must remove it, so that the next start can tell what was left behind.
 std::string new_group_name();

@@ -22,7 +22,9 @@ namespace cordon::sandbox::native {
 
 namespace {
 
-constexpr const char* wanted[] = {"memory", "pids", "cpu", "cpuacct"};
+// Each is tried before it is counted on; those that few runs ask for, only when one does.
+constexpr const char* always_wanted[] = {"memory", "pids"};
+constexpr const char* sometimes_wanted[] = {"cpu", "cpuacct"};
 
 using Groups = std::map<std::string, std::string>;  // by controller: a directory
 
@@ -153,9 +155,19 @@ class CgroupV1 : public Cgroup {
   sys::Fd oom_control_{-1};
 };
 
+/// A group that a process can enter, or nothing: that the parent looks writable says little.
+std::optional<std::string> trial_group(const std::string& parent, const std::string& name) {
+  const std::string path = parent + "/" + name;
+  if (::mkdir(path.c_str(), 0755) != 0) return std::nullopt;
+  if (::access((path + "/tasks").c_str(), W_OK) == 0) return path;
+  ::rmdir(path.c_str());
+  return std::nullopt;
+}
+
 class CgroupsV1 : public Cgroups {
  public:
-  CgroupsV1(Groups parents, Groups trial) : parents_(std::move(parents)), trial_(std::move(trial)) {}
+  CgroupsV1(Groups parents, Groups trial, Groups untried)
+      : parents_(std::move(parents)), trial_(std::move(trial)), untried_(std::move(untried)) {}
   ~CgroupsV1() override { remove_groups(trial_); }
 
   Result<std::unique_ptr<Cgroup>> create(const Limits& limits) override {
@@ -172,46 +184,63 @@ class CgroupsV1 : public Cgroups {
     return phrases;
   }
   bool born_into() const override { return false; }
-  bool limits_memory() const override { return parents_.contains("memory"); }
-  bool limits_processes() const override { return parents_.contains("pids"); }
+  bool limits_memory() const override { return has("memory"); }
+  bool limits_processes() const override { return has("pids"); }
 
  private:
+  bool has(const char* controller) const {
+    std::lock_guard guard(lock_);
+    return parents_.contains(controller);
+  }
+
   Result<std::unique_ptr<Cgroup>> create_for(const Limits* limits) {
+    Groups parents;
     Groups trial;
     {
       std::lock_guard guard(lock_);
+      if (limits == nullptr || limits->cpus > 0 || limits->cpu_ms > 0) try_the_rest();
+      parents = parents_;
       std::swap(trial, trial_);
     }
     auto group = std::make_unique<CgroupV1>();
-    CHECK_OK(group->make(parents_, limits, std::move(trial)));
+    CHECK_OK(group->make(parents, limits, std::move(trial)));
     return group;
   }
 
-  Groups parents_;  // our own groups
-  std::mutex lock_;
-  Groups trial_;  // made to know whether they can be; the first run takes them
-};
+  void try_the_rest() {
+    const std::string name = new_group_name();
+    for (const auto& [controller, parent] : std::exchange(untried_, {})) {
+      sweep_groups(parent);
+      const auto group = trial_group(parent, name);
+      if (!group) continue;
+      parents_[controller] = parent;
+      trial_[controller] = *group;
+    }
+  }
 
-/// A group that a process can enter, or nothing: that the parent looks writable says little.
-std::optional<std::string> trial_group(const std::string& parent, const std::string& name) {
-  const std::string path = parent + "/" + name;
-  if (::mkdir(path.c_str(), 0755) != 0) return std::nullopt;
-  if (::access((path + "/tasks").c_str(), W_OK) == 0) return path;
-  ::rmdir(path.c_str());
-  return std::nullopt;
-}
+  mutable std::mutex lock_;
+  Groups parents_;  // our own groups
+  Groups trial_;    // made to know whether they can be; the first run takes them
+  Groups untried_;
+};
 
 }  // namespace
 
-std::unique_ptr<Cgroups> find_cgroups_v1() {
+std::unique_ptr<Cgroups> find_cgroups_v1(const std::vector<Hierarchy>& hierarchies) {
   Groups parents;
   Groups trial;
+  Groups untried;
   const std::string name = new_group_name();
-  for (const Hierarchy& hierarchy : own_hierarchies()) {
+  for (const Hierarchy& hierarchy : hierarchies) {
     if (hierarchy.version != 1) continue;
-    for (const char* controller : wanted) {
-      const bool holds = std::ranges::find(hierarchy.controllers, controller) != hierarchy.controllers.end();
-      if (!holds || parents.contains(controller)) continue;
+    const auto holds = [&](const char* controller) {
+      return std::ranges::find(hierarchy.controllers, controller) != hierarchy.controllers.end();
+    };
+    for (const char* controller : sometimes_wanted) {
+      if (holds(controller)) untried.try_emplace(controller, hierarchy.own_group);
+    }
+    for (const char* controller : always_wanted) {
+      if (!holds(controller) || parents.contains(controller)) continue;
       sweep_groups(hierarchy.own_group);
       auto group = trial_group(hierarchy.own_group, name);
       if (!group) continue;
@@ -219,7 +248,7 @@ std::unique_ptr<Cgroups> find_cgroups_v1() {
       trial[controller] = *group;
     }
   }
-  auto found = std::make_unique<CgroupsV1>(std::move(parents), std::move(trial));
+  auto found = std::make_unique<CgroupsV1>(std::move(parents), std::move(trial), std::move(untried));
   if (!found->limits_memory() && !found->limits_processes()) return nullptr;
   return found;
 }

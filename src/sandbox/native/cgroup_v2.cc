@@ -175,8 +175,8 @@ std::unique_ptr<Cgroups> use(const std::string& group) {
 
 /// Our own group, or the nearest above it that is ours to use and already passes its controllers on: what systemd hands
 /// to a user looks like that. Only if there is none, our own group is changed for it.
-std::unique_ptr<Cgroups> find_cgroups_v2() {
-  for (const Hierarchy& hierarchy : own_hierarchies()) {
+std::unique_ptr<Cgroups> find_cgroups_v2(const std::vector<Hierarchy>& hierarchies) {
+  for (const Hierarchy& hierarchy : hierarchies) {
     if (hierarchy.version != 2) continue;
     for (std::string group = hierarchy.own_group; ::access((group + "/cgroup.procs").c_str(), F_OK) == 0;
          group = group.substr(0, group.rfind('/'))) {

@@ -48,12 +48,33 @@ void Collector::take(Slot slot, When when) {
   wake_.notify_one();
 }
 
+void Collector::Errand::finish() { std::call_once(once_, work_); }
+
+std::shared_ptr<Collector::Errand> Collector::send(std::function<void()> work) {
+  auto errand = std::make_shared<Errand>(std::move(work));
+  {
+    std::lock_guard guard(lock_);
+    errands_.push_back(errand);
+  }
+  wake_.notify_one();
+  return errand;
+}
+
 void Collector::work() {
   std::unique_lock guard(lock_);
   for (;;) {
-    wake_.wait(guard, [this] { return closing_ || !queue_.empty(); });
+    wake_.wait(guard, [this] { return closing_ || !queue_.empty() || !errands_.empty(); });
+    if (!errands_.empty()) {
+      const std::shared_ptr<Errand> errand = std::move(errands_.front());
+      errands_.pop_front();
+      guard.unlock();
+      errand->finish();
+      guard.lock();
+      continue;
+    }
     if (queue_.empty()) return;
-    wake_.wait_for(guard, answer_time, [this] { return closing_ || hurry_; });
+    wake_.wait_for(guard, answer_time, [this] { return closing_ || hurry_ || !errands_.empty(); });
+    if (!errands_.empty()) continue;
     hurry_ = false;
     while (!queue_.empty()) {
       Slot remains = std::move(queue_.front());

@@ -20,15 +20,17 @@
 #include "sandbox/native/pid1_image.h"
 #include "sys/file.h"
 #include "sys/landlock.h"
+#include "sys/own_program.h"
 
 namespace cordon::sandbox::native {
 
 namespace {
 
-std::string own_program() {
-  std::error_code error;
-  std::string path = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? "/usr/bin/cordon" : path;
+/// All that start sandboxes, as a pattern of paths.
+std::string own_programs() {
+  const auto place = sys::beside_own_program("");
+  const std::string bin = place ? *place : "/usr/bin/";
+  return fmt::format("{{{}cordon,{}libexec/cordon/cordon-exec}}", bin, bin.substr(0, bin.rfind("bin/")));
 }
 
 std::string first_line(const char* path) {
@@ -65,7 +67,7 @@ std::string user_namespace_fix() {
     return "AppArmor restricts user namespaces here (Ubuntu 23.10 and later). As root, write this to "
            "/etc/apparmor.d/cordon and "
            "run `apparmor_parser -r /etc/apparmor.d/cordon`:\n" +
-           apparmor_profile(own_program());
+           apparmor_profile(own_programs());
   }
   if (first_line("/proc/sys/kernel/unprivileged_userns_clone") == "0") {
     return "As root: sysctl -w kernel.unprivileged_userns_clone=1 (and write it to /etc/sysctl.d/)";

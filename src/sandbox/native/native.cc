@@ -66,24 +66,14 @@ class RememberedErrors : public Io {
   std::string text_;
 };
 
-/// Placeholders that stay until pid 1 is gone, and with it everybody who could put something in their place.
-class HeldUntilGone {
- public:
-  HeldUntilGone(PlaceholderHold hold, sys::Fd pid1) : hold_(std::move(hold)), pid1_(std::move(pid1)) {}
-  HeldUntilGone(const HeldUntilGone&) = delete;
-  HeldUntilGone& operator=(const HeldUntilGone&) = delete;
-  ~HeldUntilGone() {
-    constexpr int patience_ms = 1000;
-    pollfd gone{pid1_.get(), POLLIN, 0};
-    // Without one it was waited for already.
-    while (pid1_.get() >= 0 && ::poll(&gone, 1, patience_ms) < 0 && errno == EINTR) continue;
-    hold_.sweep();
-  }
-
- private:
-  PlaceholderHold hold_;
-  sys::Fd pid1_;
-};
+/// Placeholders stay until pid 1 is gone, and with it everybody who could put something in their place.
+void sweep_once_gone(PlaceholderHold& hold, const sys::Fd& pid1) {
+  constexpr int patience_ms = 1000;
+  pollfd gone{pid1.get(), POLLIN, 0};
+  // Without one it was waited for already.
+  while (pid1.get() >= 0 && ::poll(&gone, 1, patience_ms) < 0 && errno == EINTR) continue;
+  hold.sweep();
+}
 
 enum class Ordered { at_once, later };
 
@@ -376,7 +366,9 @@ RunReport NativeSandbox::State::run(const Profile& profile, Io& io, std::stop_to
     report.quarantined = placeholders->quarantine();
     // Not swept here: while its mounts are there that waits for the kernel, and there is a record to be written.
     const int pid1 = slot->launched->pidfd ? ::fcntl(slot->launched->pidfd->get(), F_DUPFD_CLOEXEC, 3) : -1;
-    report.holding = std::make_shared<HeldUntilGone>(*std::move(placeholders), sys::Fd(pid1));
+    auto held = std::make_shared<std::pair<PlaceholderHold, sys::Fd>>(*std::move(placeholders), sys::Fd(pid1));
+    auto errand = collector.send([held] { sweep_once_gone(held->first, held->second); });
+    report.holding = std::shared_ptr<void>(nullptr, [errand](void*) { errand->finish(); });
   }
   // Who keeps sandboxes ready lives on: there is time. Who runs one command waits for this at its end.
   collector.take(*std::move(slot), slots ? Collector::When::soon : Collector::When::now);
