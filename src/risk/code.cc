@@ -70,6 +70,7 @@ class CodeJudge {
     seen_.many_loop |= asked.many_loop;
     note_files(judge_, run_, name_, tokens, arg_);
     for (const std::string& path : joined_paths(name_, tokens)) literal_path(path);
+    if (name_ == "generic") bare_paths(text);
     for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
   }
 
@@ -433,6 +434,18 @@ class CodeJudge {
     }
     if (place.persistent) seen_.startup_file = true;
     if (place.guarded) judge_.raise(run_, "guard.touched", arg_.where);
+  }
+
+  /// builtins.readFile /home/me/.ssh/id_rsa: in Nix and others a path needs no quotes.
+  void bare_paths(std::string_view text) {
+    constexpr std::string_view ends = " \t\n\"'(){}[];,";
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_of(ends, at), text.size());
+      const std::string_view word = text.substr(at, end - at);
+      if ((word.starts_with('/') || word.starts_with("~/")) && word.find('/', 2) != std::string_view::npos)
+        literal_path(std::string(word));
+      at = end + 1;
+    }
   }
 
   void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {

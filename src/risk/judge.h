@@ -162,6 +162,7 @@ class Judge {
   void run_compiled(Run& run);
   void stray_paths(Run& run);
   void stray_command(Run& run);
+  void lent_stores(Run& run);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
   static bool is_glued(const Sorted& sorted, std::string_view name, bool glued);

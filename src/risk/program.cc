@@ -226,6 +226,9 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
       is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [&](const GivenOption& given) {
         return given.name == name && given.has_value && matches(token.substr(equals + 1), given.value.text);
       });
+    } else if (token.find('*') != std::string_view::npos) {
+      is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(),
+                       [&](const GivenOption& given) { return matches(token, given.name); });
     } else {
       is = run.sorted.has(token);
     }
@@ -343,6 +346,7 @@ void Judge::known_program(Run& run, const Node& program) {
     stray_paths(run);
     stray_command(run);
   }
+  lent_stores(run);
   copies_nothing(run);
   apply_net(run);
   implied_files(run);
