@@ -37,7 +37,9 @@ Arguments arguments_of(std::string_view language, const std::vector<Token>& toke
       args.setid |= (mode.size() == 4 && mode != token.text && mode[0] >= '2') ||
                     (mode.size() == 5 && mode[0] == '0' && mode[1] >= '2');
       if (!parenthesis && (c == ';' || c == '}')) break;
-      if (c == '[' && args.strings.empty() && i == args.begin) {
+      // Popen(args=["rm", "-rf", "x"])
+      const bool named = i == args.begin + 2 && is_token(tokens, i - 1, "=") && is_token(tokens, i - 2, "args");
+      if (c == '[' && args.strings.empty() && (i == args.begin || named)) {
         args.list = true;
         in_list = true;
       } else if (c == ']' && depth == 1) {

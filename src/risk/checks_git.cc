@@ -41,6 +41,7 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
                                     "less -R", "delta", "nvim", "more", ":", "code -w"}) {
     if (value == harmless && name != "core.hookspath") return;
   }
+  if (name == "core.hookspath") hooks_of(run, value, arg);
   if (name == "core.hookspath" &&
       (value == "/dev/null" || value == ".husky" || value == ".githooks" || value == ".git/hooks")) {
     if (value == ".husky" || value == ".githooks" || value == ".git/hooks") return;
@@ -49,6 +50,15 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
                                         value == "libsecret" || value.starts_with("cache ")))
     return;
   raise(run, "git.setting_runs", arg.where);
+}
+
+/// git config core.hooksPath .githooks: what this script wrote there is as grave as what it will run.
+void Judge::hooks_of(Run& run, std::string_view directory, const Arg& arg) {
+  const std::string below = locate(run, directory).path + "/";
+  std::vector<std::string> texts;
+  for (auto each = written_.lower_bound(below); each != written_.end() && each->first.starts_with(below); ++each)
+    texts.push_back(each->second);
+  for (const std::string& text : texts) run_written(run, "hook", text, 0, arg);
 }
 
 namespace checks {

@@ -34,6 +34,33 @@ bool sed_drops_all(const Sorted& sorted, bool script_is_operand) {
   });
 }
 
+/// sed -i s#https://registry.npmjs.org/#http://x.example/# package-lock.json: where packages come from from now on.
+void other_source(Judge& judge, Run& run, std::size_t first) {
+  const auto& operands = run.sorted.operands;
+  std::vector<std::string_view> scripts;
+  if (first == 1) scripts.push_back(operands[0].arg.text);
+  for (const GivenOption& given : run.sorted.options) {
+    if (given.name == "-e" && given.has_value) scripts.push_back(given.value.text);
+  }
+  const bool locks = std::any_of(operands.begin() + static_cast<std::ptrdiff_t>(first), operands.end(), [](const Operand& each) {
+    return listed("lock_file", each.arg.text.substr(each.arg.text.rfind('/') + 1));
+  });
+  for (std::string_view script : scripts) {
+    const std::size_t address = script.rfind("http");
+    if (locks && address != std::string_view::npos && !listed("package_index", host_of(script.substr(address))))
+      judge.raise(run, "supply.index", run.where);
+  }
+}
+
+/// ruby -run -e rm -- -rf src: the code is the name of a utility, the operands are its own.
+void shell_utilities(Judge& judge, Run& run, std::span<const Arg> operands) {
+  const GivenOption* code = run.sorted.find("-e");
+  if (!code || !code->has_value || code->value.text.find_first_of(" (;") != std::string_view::npos) return;
+  std::vector<Arg> words{code->value.text == "httpd" ? judge.synthetic("http-server", code->value) : code->value};
+  words.insert(words.end(), operands.begin(), operands.end());
+  judge.carry(run, words);
+}
+
 }  // namespace
 
 void interpreter(Judge& judge, Run& run) {
@@ -86,6 +113,10 @@ void interpreter(Judge& judge, Run& run) {
     if (spec.rule) judge.raise(run, rows::rule_rows[spec.rule], given.value.where);
   }
   run.judged = true;
+  if (const GivenOption* loads = run.sorted.find("-r"); loads && loads->has_value && loads->value.text == "un") {
+    shell_utilities(judge, run, positional);
+    return;
+  }
   if (run.sorted.find("-m") && run.sorted.find("-m")->option &&
       run.sorted.find("-m")->option->spec.takes() == Role::module) {
     run_module(judge, run);
@@ -345,6 +376,7 @@ void filter_script(Judge& judge, Run& run) {
   const bool edits = run.sorted.has("-i") && language_name(language) != "jq";
   const bool nothing_left = edits && language_name(language) == "sed" && sed_drops_all(run.sorted, first == 1);
   if (edits) judge.at_least(run, Risk::normal);
+  if (edits) other_source(judge, run, first);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {
     const Arg& arg = run.sorted.operands[i].arg;
     if (language_name(language) == "awk" && arg.text.find('=') != std::string_view::npos &&

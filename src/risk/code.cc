@@ -34,6 +34,12 @@ struct Seen {
   bool grows = false;   // something is added to again and again
   bool leaves = false;  // something may end a loop, or slow it down
   bool startup_file = false;
+  bool computed_call = false;  // what is called, or loaded, is put together while it runs
+  bool unhides = false;        // text is decoded
+  bool start_place = false;    // where Python looks for what it runs first …
+  bool start_name = false;     // … and a name that it looks for there
+  bool asks_names = false;     // a name server, which may be anybody's
+  bool token = false;          // a variable whose name says that it is a secret
   bool writes = false;
   bool deletes = false;
   std::vector<std::string> written;
@@ -61,7 +67,7 @@ class CodeJudge {
       : judge_(judge), run_(run), language_(language), name_(language_name(language)), arg_(arg) {}
 
   void code(std::string_view text, int depth) {
-    std::vector<Token> tokens = lex(name_, text);
+    std::vector<Token> tokens = with_constants(lex(name_, text));
     aliases(tokens);
     loops(tokens);
     const Exhaustion asked = exhaustion_of(name_, tokens);
@@ -87,6 +93,9 @@ class CodeJudge {
     if (seen_.memory) judge_.raise(run_, "system.fill", arg_.where);
     if (seen_.walks_home && seen_.reads) judge_.raise(run_, "secret.tree", arg_.where);
     if (seen_.endless_loop && seen_.grows && !seen_.leaves) judge_.raise(run_, "system.fill", arg_.where);
+    seen_.startup_file |= seen_.start_place && seen_.start_name;
+    if (seen_.computed_call && seen_.unhides) judge_.raise(run_, "dynamic.code", arg_.where);
+    if (seen_.asks_names && (seen_.token || seen_.secret)) judge_.raise(run_, "net.exfiltrates", arg_.where);
     if (seen_.startup_file && seen_.writes) judge_.raise(run_, "persist.startup", arg_.where);
     if (seen_.network) {
       for (const std::string& path : seen_.written)
@@ -106,19 +115,33 @@ class CodeJudge {
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (tokens[i].kind != Token::Kind::name) continue;
       const std::string& word = tokens[i].text;
+      if (is(tokens, i + 1, "=") && i + 2 < tokens.size() && tokens[i + 2].kind == Token::Kind::name)
+        other_name(tokens, i);
       if (word == "import" && tokens[i + 1].kind == Token::Kind::name) import(tokens, i + 1);
       if (word == "from" && i + 3 < tokens.size() && is(tokens, i + 2, "import")) from_import(tokens, i);
       if ((word == "require" || word == "__import__" || word == "importlib.import_module") && is(tokens, i + 1, "(") &&
           i + 2 < tokens.size() && tokens[i + 2].kind == Token::Kind::string) {
         std::string module = tokens[i + 2].text;
         if (module.starts_with("node:")) module = module.substr(5);
+        // run = require("child_process").execSync
+        const bool part = is(tokens, i + 3, ")") && is(tokens, i + 4, ".") && i + 5 < tokens.size() &&
+                          tokens[i + 5].kind == Token::Kind::name && !is(tokens, i + 6, "(");
         if (i >= 2 && is(tokens, i - 1, "=") && tokens[i - 2].kind == Token::Kind::name)
-          alias_[tokens[i - 2].text] = module;
+          alias_[tokens[i - 2].text] = part ? module + "." + tokens[i + 5].text : module;
         if (i >= 2 && is(tokens, i - 1, "=") && is(tokens, i - 2, "}")) names_in_braces(tokens, i - 2, module);
       }
       if (word == "from" && i > 0 && is(tokens, i - 1, "}") && tokens[i + 1].kind == Token::Kind::string)
         names_in_braces(tokens, i - 1, tokens[i + 1].text);
     }
+  }
+
+  /// f = os.system: from here on f is it.
+  void other_name(const Tokens& tokens, std::size_t i) {
+    for (std::string_view more : {"(", ".", "["}) {
+      if (is(tokens, i + 3, more)) return;
+    }
+    const std::string name = full_name(tokens, i + 2);
+    if (!find_call(language_, name).empty()) alias_[tokens[i].text] = name;
   }
 
   /// import {execSync as e} from "child_process" · const {exec: e} = require("child_process")
@@ -263,11 +286,14 @@ class CodeJudge {
       return;
     }
     if (token.kind == Token::Kind::string) {
-      string_token(tokens, i);
+      string_token(tokens, i, depth);
       return;
     }
+    if (is(tokens, i, "]") && is(tokens, i + 1, "(") && i > 0 && tokens[i - 1].kind != Token::Kind::string)
+      seen_.computed_call = true;
     if (token.kind != Token::Kind::name) return;
     const std::string name = full_name(tokens, i);
+    notice(name, tokens, i);
     std::string_view what = find_call(language_, name);
     for (const std::string& module : whole_modules_) {
       if (what.empty()) what = find_call(language_, module + "." + name);
@@ -279,6 +305,10 @@ class CodeJudge {
       judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
+    // (0, cp.execSync)("…"): the name stands in brackets of its own.
+    const bool bracketed = is(tokens, i + 1, ")") && is(tokens, i + 2, "(") && i > 0 &&
+                           (is(tokens, i - 1, "(") || is(tokens, i - 1, ",") || is(tokens, i - 1, "."));
+    if (bracketed) i += 1;
     const bool called = is(tokens, i + 1, "(");
     if (called && what.empty() && module_call(name, tokens, i)) return;
     if (what.empty() && name_ == "generic") {
@@ -294,6 +324,13 @@ class CodeJudge {
     if (what == "eval" && !called && name_ == "javascript") {
       seen_.evaluates = true;  // .then(eval)
       return;
+    }
+    if (what == "thread" && called && name_ == "javascript") {
+      const Arguments args = arguments_of(name_, tokens, i + 1);
+      const bool text = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin),
+                                    tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end, tokens.size())),
+                                    [](const Token& each) { return each.text == "eval"; });
+      if (text) evaluate(args, !args.strings.empty() && args.literal[0] && !args.unknown, depth);
     }
     if (what == "fork" || what == "thread") {
       (what == "fork" ? seen_.forks : seen_.threads) = true;
@@ -314,8 +351,70 @@ class CodeJudge {
     const bool bare_ok = name_ == "perl" || name_ == "ruby" || name_ == "php" || name_ == "powershell" ||
                          name_ == "tcl" || name_ == "lua" || name_ == "elixir" ||
                          (name_ == "generic" && !run_.only_certain);
+    if (!called && !bare_ok && handed_on(what, tokens, i)) return;
     if (!called && !bare_ok && what != "network" && what != "socket" && what != "shell_io") return;
     act(what, tokens, i, depth);
+  }
+
+  /// What matters only together with something else in the code.
+  void notice(const std::string& name, const Tokens& tokens, std::size_t i) {
+    const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
+    seen_.unhides |= listed("code_unhides", last);
+    seen_.start_place |= last.find("sitepackages") != std::string_view::npos || last == "USER_SITE" ||
+                         last == "getuserbase" || last == "get_path" || last == "get_paths";
+    // Buffer.from(x, "base64")
+    if (name.ends_with("Buffer.from")) {
+      const Arguments args = arguments_of(name_, tokens, i + 1);
+      seen_.unhides |= std::any_of(args.deep.begin(), args.deep.end(),
+                                   [](const std::string& each) { return each == "base64" || each == "hex"; });
+    }
+    const bool called = is(tokens, i + 1, "(");
+    const bool loads = name == "require" || name == "import" || last == "send" || last == "public_send" ||
+                       last == "__send__" || last == "_load";
+    if (called && loads) {
+      const Arguments args = arguments_of(name_, tokens, i + 1);
+      seen_.computed_call |= args.unknown || args.strings.empty() || !args.literal[0] || args.list;
+    }
+    seen_.computed_call |= called && name_ == "php" && name.starts_with('$') && name.find('.') == std::string::npos;
+    if (name.find("env.") != std::string::npos || name.find("ENV") != std::string::npos) seen_.token |= names_a_secret(name);
+    if (last == "getenv" || last == "environ" || last == "ENV" || last == "get") {
+      const std::size_t value = i + 2;
+      if (value < tokens.size() && tokens[value].kind == Token::Kind::string)
+        seen_.token |= names_a_secret(tokens[value].text);
+    }
+  }
+
+  /// map(os.unlink, names), Process(target=os.system, args=("rm -rf x",)): called by whoever it is handed to.
+  bool handed_on(std::string_view what, const Tokens& tokens, std::size_t i) {
+    const bool runs = what == "shell" || what == "argv";
+    if (!runs && !what.starts_with("delete")) return false;
+    if (i == 0 || !(is(tokens, i + 1, ",") || is(tokens, i + 1, ")"))) return false;
+    int depth = 0;
+    std::size_t open = i;
+    while (open > 0 && i - open < 60 && depth < 1) {
+      --open;
+      if (is(tokens, open, ")")) --depth;
+      if (is(tokens, open, "(")) ++depth;
+    }
+    if (depth < 1 || open == 0 || tokens[open - 1].kind != Token::Kind::name) return false;
+    const std::string& caller = tokens[open - 1].text;
+    if (!listed("code_calls_back", std::string_view(caller).substr(caller.rfind('.') + 1))) return false;
+    judge_.at_least(run_, Risk::normal);
+    if (!runs) {
+      judge_.raise(run_, "fs.delete.unknown", arg_.where);
+      return true;
+    }
+    Arguments args = arguments_of(name_, tokens, open);
+    if (args.deep.empty()) {
+      run_shell({}, false);
+    } else if (args.deep.size() == 1) {
+      run_shell(args.deep[0], true);
+    } else {
+      args.strings = args.deep;
+      args.literal.assign(args.deep.size(), true);
+      run_words(args);
+    }
+    return true;
   }
 
   /// sh.rm("-rf", "x"), repo.git.reset("--hard"): modules whose functions are programs.
@@ -359,10 +458,26 @@ class CodeJudge {
     run_shell(std::string(line), true);
   }
 
+  /// cp["execSync"]("…"), globals()["exec"]("…"): a member by its name.
+  void member(const Tokens& tokens, std::size_t i, int depth) {
+    const std::string& text = tokens[i].text;
+    const bool module = is(tokens, i - 2, ")") && i > 4 && tokens[i - 3].kind == Token::Kind::string && is(tokens, i - 4, "(");
+    const std::string owner = module                                        ? tokens[i - 3].text
+                              : tokens[i - 2].kind == Token::Kind::name ? full_name(tokens, i - 2)
+                                                                            : std::string();
+    std::string_view what = find_call(language_, owner + "." + text);
+    if (what.empty()) what = find_call(language_, "." + text);
+    if (what.empty()) what = find_call(language_, text);
+    if (!what.empty()) act(what, tokens, i + 1, depth);
+  }
+
   /// awk runs and writes by strings alone: "cmd" | getline, print | "cmd", print > "file".
-  void string_token(const Tokens& tokens, std::size_t i) {
+  void string_token(const Tokens& tokens, std::size_t i, int depth) {
     literal_path(tokens[i].text);
+    seen_.start_name |= tokens[i].text.ends_with(".pth") || tokens[i].text.ends_with("sitecustomize.py") ||
+                        tokens[i].text.ends_with("usercustomize.py");
     called_by_value(tokens, i);
+    if (i > 1 && is(tokens, i - 1, "[") && is(tokens, i + 1, "]") && is(tokens, i + 2, "(")) member(tokens, i, depth);
     // $`…` of zx and Bun.
     if (name_ == "javascript" && i > 0 && (is(tokens, i - 1, "$") || tokens[i - 1].text.ends_with(".$")))
       run_shell(tokens[i].text, !tokens[i].unknown);
@@ -386,7 +501,7 @@ class CodeJudge {
       return;
     }
     if (from || into || coprocess) {
-      judge_.raise(run_, "exec.inline", arg_.where);
+      if (!from || !only_filters(tokens[i].text)) judge_.raise(run_, "exec.inline", arg_.where);
       run_shell(tokens[i].text, !tokens[i].unknown);
       return;
     }
@@ -403,6 +518,15 @@ class CodeJudge {
     if (i >= 1 && is(tokens, i - 1, "<")) judge_.reads(run_, path_arg(tokens[i].text, true), false);
   }
 
+  /// print | "sort -k2": what awk is ever so often told to sort or to show elsewhere.
+  static bool only_filters(std::string_view command) {
+    const std::string_view program = command.substr(0, command.find(' '));
+    const bool aside = command == "cat 1>&2" || command == "cat >&2" || command == "cat > /dev/stderr";
+    return aside || ((program == "sort" || program == "uniq" || program == "column" || program == "wc" ||
+                      program == "head" || program == "tail") &&
+                     command.find_first_of("><|;&`$(") == std::string_view::npos);
+  }
+
   /// print > name: something is written, whatever the name turns out to be.
   void awk_output(const Tokens& tokens, std::size_t i) {
     int depth = 0;
@@ -414,6 +538,10 @@ class CodeJudge {
         judge_.at_least(run_, Risk::normal);
         return;
       }
+      // print | cmd: what it is called is in a variable.
+      const bool pipe = depth == 0 && is(tokens, k, "|") && !is(tokens, k - 1, "|") && !is(tokens, k + 1, "|");
+      if (pipe && k + 1 < tokens.size() && tokens[k + 1].kind == Token::Kind::name)
+        judge_.raise(run_, "exec.inline", arg_.where);
     }
   }
 
@@ -455,6 +583,7 @@ class CodeJudge {
         literal && std::all_of(args.literal.begin(), args.literal.end(), [](bool each) { return each; });
     if (run_.only_certain && !certain && listed("code_uncertain", what)) {
       judge_.at_least(run_, Risk::normal);
+      seen_.evaluates |= what == "eval" && fetches(tokens, args);  // exec(urlopen(…).read())
       return;
     }
     if (what == "shell" || what == "argv") {
@@ -494,7 +623,7 @@ class CodeJudge {
       if (args.strings.empty())
         judge_.raise(run_, what == "delete_tree" ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
       for (std::size_t k = 0; k < args.strings.size() && k < 1 + (name_ == "perl" || name_ == "r" ? 50u : 0u); ++k) {
-        judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown));
+        judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown && !args.strings[k].empty()));
       }
       run_.recursive = before;
     } else if (what == "delete_options") {  // fs.rmSync(path, {recursive: true})
@@ -525,7 +654,8 @@ class CodeJudge {
       if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
     } else if (what == "callbacks") {
       for (const std::string& name : args.deep) {
-        if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec")
+        if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec" || name == "passthru" ||
+            name == "shell_exec" || name == "assert")
           judge_.raise(run_, "dynamic.code", arg_.where);
       }
     } else if (what == "tcl_file") {
@@ -560,6 +690,9 @@ class CodeJudge {
       open(args);
     } else if (what == "network" || what == "send") {
       network(args, what == "send");
+    } else if (what == "asks_names") {
+      seen_.asks_names |= args.unknown || args.strings.empty() || !args.literal[0];
+      judge_.at_least(run_, Risk::normal);
     } else if (what == "socket") {
       seen_.socket = true;
       judge_.at_least(run_, Risk::normal);
@@ -572,6 +705,9 @@ class CodeJudge {
       if (args.list) run_words(args);
     } else if (what == "eval" || what == "eval_block") {
       evaluate(args, literal, depth);
+    } else if (what == "eval_text") {  // timeit("code"), timeit(function)
+      if (literal && !args.strings[0].empty()) evaluate(args, literal, depth);
+      judge_.at_least(run_, Risk::normal);
     } else if (what == "dynamic") {
       judge_.raise(run_, "dynamic.code", arg_.where);
     } else if (what == "load") {
@@ -617,6 +753,13 @@ class CodeJudge {
     } else if (what == "normal") {
       judge_.at_least(run_, Risk::normal);
     }
+  }
+
+  bool fetches(const Tokens& tokens, const Arguments& args) const {
+    for (std::size_t i = args.begin; i < std::min(args.end, tokens.size()); ++i) {
+      if (tokens[i].kind == Token::Kind::name && find_call(language_, full_name(tokens, i)) == "network") return true;
+    }
+    return false;
   }
 
   /// os.walk(expanduser("~")), Path.home().rglob(…): harmless for names, not for what the files hold.
@@ -718,10 +861,14 @@ class CodeJudge {
       if (text.find("://") != std::string::npos) judge_.reaches(run_, path_arg(text, true), host_of(text));
     }
     if (sends && !run_.local_only) judge_.raise(run_, "net.sends", arg_.where);
+    // urlretrieve("https://…", "x"): from here on x holds what came.
+    const bool saves = args.strings.size() > 1 && args.literal[0] && args.literal[1] &&
+                       args.strings[0].find("://") != std::string::npos && !args.strings[1].empty();
+    if (saves && !sends) judge_.mark_file(judge_.locate(run_, args.strings[1]).path, Flow{.network = true});
   }
 
   void evaluate(const Arguments& args, bool literal, int depth) {
-    if (literal && args.strings.size() == 1 && depth < max_evaluations) {
+    if (literal && !args.list && depth < max_evaluations) {
       code(args.strings[0], depth + 1);
       return;
     }

@@ -39,6 +39,9 @@ class Files {
   void note() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].kind == Token::Kind::name) name(i);
+      if (tokens_[i].kind == Token::Kind::string && i > 1 && is_token(tokens_, i - 1, "=")) package_script(i);
+      if (tokens_[i].text.ends_with("scripts") && is_token(tokens_, i + 1, "=") && is_token(tokens_, i + 2, "{"))
+        package_scripts(i);
     }
   }
 
@@ -54,6 +57,32 @@ class Files {
       written(i);
     else if (name == "import" || name == "from" || name == "require" || name == "require_relative" || name == "load")
       loaded(i);
+  }
+
+  /// p.scripts = {...p.scripts, prepare: "…"}
+  void package_scripts(std::size_t i) {
+    for (std::size_t k = i + 3; k + 1 < tokens_.size() && k < i + 60 && !is_token(tokens_, k, "}"); ++k) {
+      if (tokens_[k].kind != Token::Kind::string || !is_token(tokens_, k - 1, ":")) continue;
+      judge_.package_script(run_, tokens_[k - 2].text, tokens_[k].text, arg_);
+    }
+  }
+
+  /// .scripts.postinstall = "…", p["scripts"]["test"] = "…": what npm will find, by whatever way it gets there.
+  void package_script(std::size_t i) {
+    std::string script;
+    std::size_t owner = i - 2;
+    if (is_token(tokens_, i - 2, "]") && i > 4 && tokens_[i - 3].kind == Token::Kind::string) {
+      script = tokens_[i - 3].text;
+      owner = i - 5;
+      const bool quoted = is_token(tokens_, owner, "]") && owner > 0 && tokens_[owner - 1].text == "scripts";
+      if (!quoted && !tokens_[owner].text.ends_with("scripts")) return;
+    } else {
+      const std::string& name = tokens_[owner].text;
+      const std::size_t at = name.find("scripts.");
+      if (tokens_[owner].kind != Token::Kind::name || at == std::string::npos || (at > 0 && name[at - 1] != '.')) return;
+      script = name.substr(at + 8);
+    }
+    judge_.package_script(run_, script, tokens_[i].text, arg_);
   }
 
   void opened(std::size_t i) {

@@ -8,13 +8,6 @@
 
 namespace cordon::risk {
 
-namespace {
-
-constexpr std::uint32_t max_depth = 24;
-constexpr std::size_t max_calls = 400'000;
-constexpr std::uint64_t max_nested = std::uint64_t{256} << 20;  // Script::work of all texts inside the text
-
-/// A variable whose name says that it holds a secret.
 bool names_a_secret(std::string_view name) {
   for (std::string_view part :
        {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL", "ACCESS_KEY"}) {
@@ -22,6 +15,12 @@ bool names_a_secret(std::string_view name) {
   }
   return false;
 }
+
+namespace {
+
+constexpr std::uint32_t max_depth = 24;
+constexpr std::size_t max_calls = 400'000;
+constexpr std::uint64_t max_nested = std::uint64_t{256} << 20;  // Script::work of all texts inside the text
 
 /// A command's redirects as they take effect: those around it first, the outermost before all; its own last.
 std::vector<const Redirect*> in_order(const Command& command) {

@@ -53,6 +53,7 @@ struct Run {
   Span where;
   Sorted sorted;
   Risk level = Risk::safe;
+  std::vector<Arg> positional;  // $0, $1 … of a script that a file or the input holds
   Flow out;
   std::string uncoverable;
   std::size_t invocation = 0;
@@ -108,10 +109,16 @@ class Judge {
   /// What a file is known to hold, because this script has written it.
   const std::string* file_text(const std::string& path) const;
   bool has_written() const { return !written_.empty(); }
+  /// Is all that the file holds known, and judged where it runs?
+  bool is_whole(const std::string& path) const { return whole_.contains(path); }
+  /// What npm will find under that name.
+  void package_script(Run& run, std::string_view name, std::string_view text, const Arg& arg);
   void write_text(const std::string& path, std::string_view text, bool append);
   /// True once for each time that a file is written, so that no tool judges the same text again.
   bool picks_up(const std::string& path) { return picked_up_.insert(path).second; }
-  void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
+  /// `positional` nothing: whoever runs it may hand it anything.
+  void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg,
+                   std::optional<std::vector<Arg>> positional = {});
   bool names_a_child(const Word& word) const;
   void set_alias(std::string_view name, std::string_view line) { aliases_[std::string(name)] = line; }
   void mark_variable(std::string_view name, Flow flow);
@@ -156,6 +163,8 @@ class Judge {
   void shell_escapes(Run& run);
   void implied_files(Run& run);
   void scripts_of_package(Run& run);
+  void pushed_workflows(Run& run);
+  void hooks_of(Run& run, std::string_view directory, const Arg& arg);
   void picked_up(Run& run);
   void run_picked_up(Run& run, const std::string& path, std::string_view language);
   void run_lines(Run& run, std::string_view text, const Arg& arg);
@@ -207,6 +216,7 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept
   std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
   bool compiles_ = false;                                    // a compiler ran after something was written
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
@@ -224,6 +234,9 @@ class Judge {
 /// What a program needs judged beyond its row; named by `check` in the data.
 using Check = void (*)(Judge&, Run&);
 Check check_named(std::string_view name);
+
+/// AWS_SECRET_ACCESS_KEY, db_token: a variable of that name holds a secret.
+bool names_a_secret(std::string_view name);
 
 /// delete, destroy, drop … or list, get, show … in a word such as "apps:destroy" or "delete-stack".
 Risk verb_risk(std::string_view word);

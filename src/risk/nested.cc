@@ -127,7 +127,14 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
   if (const std::string* text = file_text(place.path)) {
     const bool sourced = !run.words.empty() && (run.words[0].text == "." || run.words[0].text == "source");
     const std::string whole = sourced ? with_calls(*text) : *text;
-    run_written(run, file.text, whole, language, file);
+    // sh x.sh a b; where the file is no operand, or is sourced, what it gets is somebody else's.
+    std::optional<std::vector<Arg>> positional;
+    const auto& operands = run.sorted.operands;
+    if (!sourced && !operands.empty() && operands[0].arg.text.data() == file.text.data()) {
+      positional.emplace();
+      for (std::size_t i = 1; i < operands.size(); ++i) positional->push_back(operands[i].arg);
+    }
+    run_written(run, file.text, whole, language, file, std::move(positional));
   }
   if (file.text.starts_with("http://") || file.text.starts_with("https://")) {
     raise(run, "net.run", file.where);
@@ -141,7 +148,7 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
   if (!file.known && file.maybe_many && !listed("code_file", file.text)) raise(run, "dynamic.script", file.where);
   if (run.frame.away) return;
   if (place.credential) raise(run, "secret.read", file.where);
-  if (place.area == Area::temporary) raise(run, "exec.temporary", file.where);
+  if (place.area == Area::temporary && !is_whole(place.path)) raise(run, "exec.temporary", file.where);
   if (place.area == Area::outside || place.area == Area::home) {
     raise(run, "exec.outside", file.where);
     need(Need::Kind::read_path, place.path);
@@ -151,8 +158,15 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
 
 /// A script that was written a moment ago is as known as if it stood on the command line.
 void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language,
-                        const Arg& arg) {
+                        const Arg& arg, std::optional<std::vector<Arg>> positional) {
   if (too_deep(run)) return;
+  if (!positional) {
+    Arg any = synthetic("$argument", arg);
+    any.known = false;
+    any.maybe_many = true;
+    positional = std::vector<Arg>{any};
+  }
+  positional->insert(positional->begin(), arg);
   const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (language == 0 || language_name(language) == "data") {
     std::string_view wanted = "shell";
@@ -184,7 +198,9 @@ void Judge::run_written(Run& run, std::string_view name, const std::string& text
   Stdin before = std::exchange(run.in, Stdin{});
   Frame frame = run.frame;
   run.frame.depth += 1;
+  positional->swap(run.positional);
   run_code(run, language, content);
+  positional->swap(run.positional);
   run.frame = frame;
   run.in = before;
   run.own_code = own;
@@ -213,6 +229,11 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
     return;
   }
   at_least(run, Risk::normal);
+  run.positional.clear();
+  if (run.sorted.node && run.sorted.has("-s")) {  // sh -s a b
+    run.positional.push_back(run.words[0]);
+    for (const Operand& operand : run.sorted.operands) run.positional.push_back(operand.arg);
+  }
   if (run.in.text) {
     Arg text;
     text.text = *run.in.text;
@@ -254,7 +275,7 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
 void Judge::run_code(Run& run, std::uint8_t language, const Arg& arg) {
   const std::string_view name = language_name(language);
   if (name == "shell") {
-    shell_text(run, arg, {});
+    shell_text(run, arg, std::vector<Arg>(run.positional));
     return;
   }
   if (arg.flow.network) {

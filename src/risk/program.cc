@@ -129,7 +129,7 @@ void Judge::by_path(Run& run, std::string_view path) {
     at_least(run, Risk::normal);
     if (const std::string* text = file_text(place.path)) {
       run.own_code = true;
-      run_written(run, name, *text, 0, run.words[0]);
+      run_written(run, name, *text, 0, run.words[0], std::vector<Arg>(run.words.begin() + 1, run.words.end()));
       run.own_code = false;
     }
     run_compiled(run);
@@ -140,6 +140,15 @@ void Judge::by_path(Run& run, std::string_view path) {
     return;
   }
   if (find_program(name)) judge_program(run, name);
+  // cat > /tmp/x.sh <<E …; chmod +x /tmp/x.sh; /tmp/x.sh: as known as if it stood on the command line.
+  if (const std::string* text = file_text(place.path); text && place.area == Area::temporary && is_whole(place.path)) {
+    at_least(run, Risk::normal);
+    run.own_code = true;
+    run_written(run, name, std::string(*text), 0, run.words[0],
+                std::vector<Arg>(run.words.begin() + 1, run.words.end()));
+    run.own_code = false;
+    return;
+  }
   raise(run, place.area == Area::temporary ? "exec.temporary" : "exec.outside", run.words[0].where);
 }
 

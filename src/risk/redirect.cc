@@ -49,6 +49,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   const bool to_process = redirect.target.has(Piece::Kind::process_out);
   if (to_process) return;
   if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
+  const bool was_whole = is_whole(locate(run, target.text).path);
   writes(run, target);
   if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, streams);
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
@@ -59,6 +60,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
     if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
     if (std::optional<std::string> text = output_text(run, command)) {
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
+      if (target.known && (was_whole || redirect.kind == Redirect::Kind::write)) whole_.insert(place.path);
       package_settings(run, place, *text, target.where);
       // A hook is as grave as what it will run.
       if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);

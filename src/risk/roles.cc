@@ -70,6 +70,7 @@ void Judge::writes(Run& run, const Arg& arg) {
   if (!place.kept()) return;
   at_least(run, Risk::normal);
   effect(Effect::Kind::writes, place.path);
+  whole_.erase(place.path);
   if (place.guarded) {
     raise(run, "guard.touched", arg.where);
     return;
@@ -295,6 +296,10 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       if (arg.word && arg.word->has(Piece::Kind::process_in)) raise(run, "dynamic.stdin", arg.where);
       if (!arg.known && !arg.wildcard && arg.text.starts_with('$') && role == Role::library)
         raise(run, "dynamic.script", arg.where);
+      if (arg.text.starts_with("data:")) {  // node --import 'data:text/javascript,…'
+        raise(run, "exec.library", arg.where);
+        break;
+      }
       if (arg.text.starts_with("file://") || arg.text.starts_with("http")) {
         raise(run, arg.text.starts_with("http") ? "net.run" : "exec.library", arg.where);
         break;
