@@ -151,7 +151,14 @@ void find_files(Judge& judge, Run& run) {
         copy.flow.secret_names = run.out.secret_names;
         copy.flow.found = true;
         if (pattern.empty()) copy.text = roots[0].text;
-      } else if (word.text.find("{}") != std::string_view::npos) {
+      } else if (const std::size_t hole = word.text.find("{}"); hole != std::string_view::npos) {
+        if (word.text.find_first_of(" \n;$") == std::string_view::npos) {  // of={}
+          std::string text(word.text);
+          text.replace(hole, 2, std::string(roots[0].text) + "/" + std::string(pattern.empty() ? "{}" : pattern));
+          copy = judge.synthetic(std::move(text), word);
+          copy.maybe_many = true;
+          copy.flow.found = true;
+        }
         copy.known = false;
       }
       filled.push_back(copy);

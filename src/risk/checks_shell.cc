@@ -42,9 +42,9 @@ void other_source(Judge& judge, Run& run, std::size_t first) {
   for (const GivenOption& given : run.sorted.options) {
     if (given.name == "-e" && given.has_value) scripts.push_back(given.value.text);
   }
-  const bool locks = std::any_of(operands.begin() + static_cast<std::ptrdiff_t>(first), operands.end(), [](const Operand& each) {
-    return listed("lock_file", each.arg.text.substr(each.arg.text.rfind('/') + 1));
-  });
+  const bool locks = std::any_of(
+      operands.begin() + static_cast<std::ptrdiff_t>(first), operands.end(),
+      [](const Operand& each) { return listed("lock_file", each.arg.text.substr(each.arg.text.rfind('/') + 1)); });
   for (std::string_view script : scripts) {
     const std::size_t address = script.rfind("http");
     if (locks && address != std::string_view::npos && !listed("package_index", host_of(script.substr(address))))

@@ -67,7 +67,7 @@ class CodeJudge {
       : judge_(judge), run_(run), language_(language), name_(language_name(language)), arg_(arg) {}
 
   void code(std::string_view text, int depth) {
-    std::vector<Token> tokens = with_constants(lex(name_, text));
+    std::vector<Token> tokens = with_constants(name_, lex(name_, text));
     aliases(tokens);
     loops(tokens);
     const Exhaustion asked = exhaustion_of(name_, tokens);
@@ -376,7 +376,8 @@ class CodeJudge {
       seen_.computed_call |= args.unknown || args.strings.empty() || !args.literal[0] || args.list;
     }
     seen_.computed_call |= called && name_ == "php" && name.starts_with('$') && name.find('.') == std::string::npos;
-    if (name.find("env.") != std::string::npos || name.find("ENV") != std::string::npos) seen_.token |= names_a_secret(name);
+    if (name.find("env.") != std::string::npos || name.find("ENV") != std::string::npos)
+      seen_.token |= names_a_secret(name);
     if (last == "getenv" || last == "environ" || last == "ENV" || last == "get") {
       const std::size_t value = i + 2;
       if (value < tokens.size() && tokens[value].kind == Token::Kind::string)
@@ -461,10 +462,11 @@ class CodeJudge {
   /// cp["execSync"]("…"), globals()["exec"]("…"): a member by its name.
   void member(const Tokens& tokens, std::size_t i, int depth) {
     const std::string& text = tokens[i].text;
-    const bool module = is(tokens, i - 2, ")") && i > 4 && tokens[i - 3].kind == Token::Kind::string && is(tokens, i - 4, "(");
-    const std::string owner = module                                        ? tokens[i - 3].text
+    const bool module =
+        is(tokens, i - 2, ")") && i > 4 && tokens[i - 3].kind == Token::Kind::string && is(tokens, i - 4, "(");
+    const std::string owner = module                                    ? tokens[i - 3].text
                               : tokens[i - 2].kind == Token::Kind::name ? full_name(tokens, i - 2)
-                                                                            : std::string();
+                                                                        : std::string();
     std::string_view what = find_call(language_, owner + "." + text);
     if (what.empty()) what = find_call(language_, "." + text);
     if (what.empty()) what = find_call(language_, text);
@@ -601,7 +603,10 @@ class CodeJudge {
         args.strings = args.deep;
         args.literal.assign(args.deep.size(), true);
       }
-      const bool words = args.list || (what == "argv" && args.strings.size() > 1 && name_ != "python");
+      // (clojure.java.shell/sh "rm" "-rf" "src")
+      const bool apart = name_ == "generic" && args.strings.size() > 1 && args.literal[0] &&
+                         args.strings[0].find(' ') == std::string::npos;
+      const bool words = args.list || apart || (what == "argv" && args.strings.size() > 1 && name_ != "python");
       // A tool that is no interpreter must not be a way to run things, whatever is run.
       const bool interpreter = run_.sorted.program && run_.sorted.program->base.has(Mark::stdin_code);
       if (!interpreter && !run_.own_code) judge_.raise(run_, "exec.inline", arg_.where);
@@ -651,7 +656,7 @@ class CodeJudge {
       });
       judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
     } else if (what == "getattr_module") {
-      if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
+      if (!stated(tokens, args.begin)) judge_.raise(run_, "dynamic.code", arg_.where);
     } else if (what == "callbacks") {
       for (const std::string& name : args.deep) {
         if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec" || name == "passthru" ||
@@ -661,7 +666,7 @@ class CodeJudge {
     } else if (what == "tcl_file") {
       if (is(tokens, i + 1, "delete")) judge_.raise(run_, "fs.delete.recursive", arg_.where);
     } else if (what == "getattr") {
-      if (args.unknown || args.strings.size() < 2 || !args.literal[1]) judge_.raise(run_, "dynamic.code", arg_.where);
+      attribute(tokens, args, depth);
     } else if (what == "update_rows") {
       if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.update_rows", arg_.where);
       judge_.at_least(run_, Risk::normal);
@@ -704,7 +709,7 @@ class CodeJudge {
       }
       if (args.list) run_words(args);
     } else if (what == "eval" || what == "eval_block") {
-      evaluate(args, literal, depth);
+      evaluate(args, literal && (name_ != "python" || stated(tokens, args.begin)), depth);
     } else if (what == "eval_text") {  // timeit("code"), timeit(function)
       if (literal && !args.strings[0].empty()) evaluate(args, literal, depth);
       judge_.at_least(run_, Risk::normal);
@@ -753,6 +758,41 @@ class CodeJudge {
     } else if (what == "normal") {
       judge_.at_least(run_, Risk::normal);
     }
+  }
+
+  /// Is the argument that begins there a literal, and nothing else?
+  static bool stated(const Tokens& tokens, std::size_t at) {
+    if (at + 1 < tokens.size() && tokens[at].kind == Token::Kind::name && tokens[at].text.size() == 1) ++at;  // f"…"
+    if (at >= tokens.size() || tokens[at].kind != Token::Kind::string || tokens[at].unknown) return false;
+    return at + 1 >= tokens.size() || is(tokens, at + 1, ")") || is(tokens, at + 1, ",") || is(tokens, at + 1, ";") ||
+           tokens[at + 1].kind == Token::Kind::line_end;
+  }
+
+  /// getattr(os, "system")("…"): a name like any other, when it is stated.
+  void attribute(const Tokens& tokens, const Arguments& args, int depth) {
+    std::size_t second = args.begin;
+    for (int open = 0; second < args.end; ++second) {
+      if (is(tokens, second, "(") || is(tokens, second, "[")) ++open;
+      if (is(tokens, second, ")") || is(tokens, second, "]")) --open;
+      if (open == 0 && is(tokens, second, ",")) break;
+    }
+    if (!stated(tokens, second + 1)) {
+      judge_.raise(run_, "dynamic.code", arg_.where);
+      return;
+    }
+    const std::string& name = tokens[second + 1].text;
+    const bool plain = second == args.begin + 1 && tokens[args.begin].kind == Token::Kind::name;
+    std::string_view what =
+        plain ? find_call(language_, full_name(tokens, args.begin) + "." + name) : std::string_view{};
+    for (std::string_view module :
+         {"", "os.", "subprocess.", "shutil.", "builtins.", "urllib.request.", "socket.", "pty."}) {
+      if (what.empty()) what = find_call(language_, std::string(module) + name);
+    }
+    if (what.empty()) return;
+    if (is(tokens, args.end + 1, "("))
+      act(what, tokens, args.end, depth);
+    else if (listed("code_uncertain", what))
+      judge_.raise(run_, "dynamic.code", arg_.where);
   }
 
   bool fetches(const Tokens& tokens, const Arguments& args) const {

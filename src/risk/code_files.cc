@@ -79,7 +79,8 @@ class Files {
     } else {
       const std::string& name = tokens_[owner].text;
       const std::size_t at = name.find("scripts.");
-      if (tokens_[owner].kind != Token::Kind::name || at == std::string::npos || (at > 0 && name[at - 1] != '.')) return;
+      if (tokens_[owner].kind != Token::Kind::name || at == std::string::npos || (at > 0 && name[at - 1] != '.'))
+        return;
       script = name.substr(at + 8);
     }
     judge_.package_script(run_, script, tokens_[i].text, arg_);
@@ -180,8 +181,24 @@ class Files {
     if (ends_with_any(tokens_[i].text, {"write_text"}) && is_nothing(args, 0)) emptied_if_found();
     if (path_.empty()) return;
     if (whole_file && !appends_ && is_nothing(args, 0)) emptied(path_);
+    if (whole_file && args.deep.empty()) pieces(path_);
     keep(path_, text_given(args, 0), appends_, decodes(tokens_, args));
     appends_ = true;
+  }
+
+  /// s = s.replace("test:", "test:\n\tcurl … | sh"); open("Makefile", "w").write(s): what is written is not known, but
+  /// which texts of the code may be in it is. Only those count that look like commands.
+  void pieces(const std::string& path) {
+    std::string text;
+    for (const Token& token : tokens_) {
+      if (token.kind != Token::Kind::string || token.unknown) continue;
+      for (std::string_view command : {"curl ", "wget ", "rm -", "| sh", "|sh", "| bash"}) {
+        if (token.text.find(command) == std::string::npos) continue;
+        text += token.text + "\n";
+        break;
+      }
+    }
+    keep(path, text, true, false);
   }
 
   void keep(const std::string& path, const std::string& text, bool append, bool hidden) {

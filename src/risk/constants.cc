@@ -127,9 +127,28 @@ class Constants {
   std::set<std::string> changed_;
 };
 
+/// "sys" + "tem", and "sys"."tem" where a dot joins: one text that is written in pieces.
+Tokens joined(std::string_view language, Tokens tokens) {
+  const std::string_view sign = language == "perl" || language == "php" ? "." : "+";
+  Tokens out;
+  out.reserve(tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool joins = is_token(tokens, i, sign) && i + 1 < tokens.size() && is_literal(tokens[i + 1]) &&
+                       !out.empty() && is_literal(out.back());
+    if (!joins) {
+      out.push_back(std::move(tokens[i]));
+      continue;
+    }
+    out.back().text += tokens[i + 1].text;
+    ++i;
+  }
+  return out;
+}
+
 }  // namespace
 
-Tokens with_constants(Tokens tokens) {
+Tokens with_constants(std::string_view language, Tokens tokens) {
+  tokens = joined(language, std::move(tokens));
   Constants constants(tokens);
   constants.find();
   return constants.none() ? tokens : constants.replaced();

@@ -19,6 +19,20 @@ std::string with_unknowns(std::string_view marked) {
   return text;
 }
 
+/// $0 & $0 &: the script starts itself, and does not wait.
+bool starts_itself(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find("$0", at)) != std::string_view::npos; at += 2) {
+    const std::size_t before = text.substr(0, at).find_last_not_of(" \t\"");
+    const std::size_t after = std::min(text.find_first_not_of(" \t\"", at + 2), text.size());
+    const bool command =
+        before == std::string_view::npos || std::string_view("\n;&|({").find(text[before]) != std::string_view::npos;
+    const bool goes_on = after < text.size() && (text[after] == '&' || text[after] == '|') &&
+                         text.substr(after, 2) != "&&" && text.substr(after, 2) != "||";
+    if (command && goes_on) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positional, std::optional<Frame> given) {
@@ -157,8 +171,8 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
 }
 
 /// A script that was written a moment ago is as known as if it stood on the command line.
-void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language,
-                        const Arg& arg, std::optional<std::vector<Arg>> positional) {
+void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg,
+                        std::optional<std::vector<Arg>> positional) {
   if (too_deep(run)) return;
   if (!positional) {
     Arg any = synthetic("$argument", arg);
@@ -167,6 +181,7 @@ void Judge::run_written(Run& run, std::string_view name, const std::string& text
     positional = std::vector<Arg>{any};
   }
   positional->insert(positional->begin(), arg);
+  if (starts_itself(text)) raise(run, "process.endless", arg.where);
   const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (language == 0 || language_name(language) == "data") {
     std::string_view wanted = "shell";

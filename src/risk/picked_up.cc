@@ -185,6 +185,12 @@ std::string_view without_end(std::string_view line) {
   return command;
 }
 
+bool is_command_key(std::string_view key) {
+  const std::size_t end = key.find_last_not_of(" \t\"'");
+  key = key.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  return key == "command" || key == "run" || key == "cmd" || key == "entry" || key == "script" || key == "shell";
+}
+
 /// Of a CMakeLists.txt only what runs while it is read; custom commands belong to their targets.
 std::string processes_of(std::string_view text) {
   std::string all;
@@ -205,17 +211,21 @@ void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    bool said = false;  // that what follows is a command
     // What follows each mark that may stand before a command, from the outermost on.
     for (std::size_t tries = 0; tries < 6 && !line.empty(); ++tries) {
       line.remove_prefix(std::min(line.find_first_not_of(" \t-\"'[>|@"), line.size()));
       std::string_view command = without_end(line);
-      if (begins_a_command(command)) {
+      if (begins_a_command(command) || said) {
         shell_text(run, synthetic(std::string(command), arg), {});
         break;
       }
       const std::size_t mark = line.find_first_of(":=\"'(");
       const std::size_t word = line.find("COMMAND ");
       if (mark == std::string_view::npos && word == std::string_view::npos) break;
+      said = is_command_key(line.substr(0, mark)) && line.find_first_not_of(" :=|>\"'[{") != std::string_view::npos &&
+             line.find_first_not_of(" |>-+", std::min(mark + 1, line.size())) != std::string_view::npos &&
+             line[mark] != '(' && line.find('{', mark) == std::string_view::npos;
       line.remove_prefix(word != std::string_view::npos ? word + 8 : mark + 1);
     }
   }
@@ -261,25 +271,55 @@ void Judge::picked_up(Run& run) {
   }
 }
 
-/// cat > .github/workflows/x.yml <<E …; git push: the forge's machines run it, with the forge's secrets. That a workflow
-/// builds, deletes and installs is its job; what counts is a line that fetches.
-void Judge::pushed_workflows(Run& run) {
+namespace {
+
+/// The shell text of a workflow's line: without "- run:" before it, and with what the forge puts in as variables.
+std::string workflow_line(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t-"), line.size()));
+  for (std::string_view key : {"run:", "script:"}) {
+    if (line.starts_with(key)) line.remove_prefix(key.size());
+  }
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  std::string text;
+  while (!line.empty()) {
+    const std::size_t open = std::min(line.find("${{"), line.size());
+    text += line.substr(0, open);
+    line.remove_prefix(open);
+    if (line.empty()) break;
+    const std::size_t close = std::min(line.find("}}"), line.size());
+    const bool secret = line.substr(0, close).find("secrets") != std::string_view::npos;
+    text += secret ? "${FORGE_SECRET}" : "${FORGE_VALUE}";
+    line.remove_prefix(std::min(close + 2, line.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+/// cat > .github/workflows/x.yml <<E …; git commit: the forge's machines will run it, with the forge's secrets. That a
+/// workflow builds, deletes and installs is its job; what counts is a line that fetches or sends.
+void Judge::committed_workflows(Run& run) {
   if (run.sorted.program->name.view() != "git" || run.sorted.chain.size() < 2 || run.rehearsal) return;
-  if (run.sorted.chain[1]->name.view() != "push") return;
-  std::string lines;
+  const std::string_view verb = run.sorted.chain[1]->name.view();
+  if (verb != "push" && verb != "commit") return;
+  std::vector<std::string> lines;
   for (const auto& [path, text] : written_) {
     if (!listed("workflow", path)) continue;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       const std::string_view line = std::string_view(text).substr(at, end - at);
-      if (line.find("curl ") != std::string_view::npos || line.find("wget ") != std::string_view::npos)
-        lines += std::string(line) + "\n";
+      const bool fetches = line.find("curl ") != std::string_view::npos || line.find("wget ") != std::string_view::npos;
+      // Many a workflow fetches its tools; only what it does with secrets counts before it is pushed.
+      const bool counts = fetches && (verb == "push" || line.find("secrets") != std::string_view::npos);
+      if (counts && picks_up(path + ":" + std::to_string(at))) lines.push_back(workflow_line(line));
       at = end + 1;
     }
   }
   const Frame before = run.frame;
   run.frame.away = true;
-  run_lines(run, lines, run.words[0]);
+  for (std::string& line : lines) {
+    if (!too_deep(run)) shell_text(run, synthetic(std::move(line), run.words[0]), {});
+  }
   run.frame = before;
 }
 
@@ -339,7 +379,7 @@ void Judge::implied_files(Run& run) {
   if (!run.sorted.program) return;
   if (!written_.empty()) {
     scripts_of_package(run);
-    pushed_workflows(run);
+    committed_workflows(run);
     picked_up(run);
   }
   if (files_.empty() && trees_.empty()) return;

@@ -325,7 +325,10 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       break;
     }
     case Role::code:
-      run_code(run, language, arg);
+      if (arg.text == "-" && run.sorted.marked(Mark::stdin_code))
+        run_stdin(run, language);
+      else
+        run_code(run, language, arg);
       break;
     case Role::script:
       run_script_file(run, arg, language);

@@ -319,8 +319,8 @@ void Judge::stray_paths(Run& run) {
   }
 }
 
-/// node --env-file ~/.aws/credentials, docker build --secret id=x,src=~/.ssh/id_rsa: made for what belongs to the project,
-/// and handed a file out of somebody's store.
+/// node --env-file ~/.aws/credentials, docker build --secret id=x,src=~/.ssh/id_rsa: made for what belongs to the
+/// project, and handed a file out of somebody's store.
 void Judge::lent_stores(Run& run) {
   if (run.sorted.marked(Mark::wrapper)) return;
   for (const GivenOption& given : run.sorted.options) {
