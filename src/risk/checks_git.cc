@@ -56,8 +56,9 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
 void Judge::hooks_of(Run& run, std::string_view directory, const Arg& arg) {
   const std::string below = locate(run, directory).path + "/";
   std::vector<std::string> texts;
-  for (auto each = written_.lower_bound(below); each != written_.end() && each->first.starts_with(below); ++each)
-    texts.push_back(each->second);
+  for (auto each = written_.lower_bound(below); each != written_.end() && each->first.starts_with(below); ++each) {
+    if (picks_up(each->first)) texts.push_back(each->second);
+  }
   for (const std::string& text : texts) run_written(run, "hook", text, 0, arg);
 }
 

@@ -34,6 +34,29 @@ bool sed_drops_all(const Sorted& sorted, bool script_is_operand) {
   });
 }
 
+/// sed -i s/a/b/ x, where this script wrote x and nothing in a or b has a meaning of its own.
+void substituted(Judge& judge, Run& run, std::string_view script, const Arg& file) {
+  const std::string path = judge.locate(run, file.text).path;
+  const std::string* known = judge.file_text(path);
+  if (!known || script.size() < 4 || script[0] != 's' || !judge.may_copy(known->size())) return;
+  const char mark = script[1];
+  const std::size_t middle = script.find(mark, 2);
+  const std::size_t end = middle == std::string_view::npos ? middle : script.find(mark, middle + 1);
+  if (end == std::string_view::npos) return;
+  const std::string_view from = script.substr(2, middle - 2), to = script.substr(middle + 1, end - middle - 1);
+  if (from.empty() || from.find_first_of("\\[]*.^$+?(){}|") != std::string_view::npos ||
+      to.find_first_of("\\&") != std::string_view::npos)
+    return;
+  std::string text = *known;
+  constexpr std::size_t most = 1000;
+  std::size_t at = 0;
+  for (std::size_t n = 0; n < most && (at = text.find(from, at)) != std::string::npos; ++n) {
+    text.replace(at, from.size(), to);
+    at += to.size();
+  }
+  judge.write_text(path, text, false);
+}
+
 /// sed -i s#https://registry.npmjs.org/#http://x.example/# package-lock.json: where packages come from from now on.
 void other_source(Judge& judge, Run& run, std::size_t first) {
   const auto& operands = run.sorted.operands;
@@ -383,9 +406,10 @@ void filter_script(Judge& judge, Run& run) {
         arg.text.find('/') == std::string_view::npos)
       continue;
     if (nothing_left) judge.empties(run, arg, Emptied::is_there);
-    if (edits)
+    if (edits) {
       judge.writes(run, arg);
-    else
+      if (first == 1 && language_name(language) == "sed") substituted(judge, run, run.sorted.operands[0].arg.text, arg);
+    } else
       judge.reads(run, arg, false);
   }
   run.sorted.operands.clear();
@@ -420,6 +444,9 @@ void package_runner(Judge& judge, Run& run) {
     // @angular/cli is ng, @nestjs/cli is nest …: known by the scope's name where the tables say so.
     if (!find_program(bare)) bare = bare.substr(slash + 1);
   }
+  const std::string installed = judge.locate(run, "node_modules/.bin/" + std::string(bare)).path;
+  if (const std::string* text = judge.file_text(installed); text && judge.picks_up(installed))
+    judge.run_written(run, bare, std::string(*text), 0, words[0]);
   const Node* known = find_program(bare);
   if (!known) {
     std::vector<Arg> rest(words.begin() + 1, words.end());

@@ -240,6 +240,12 @@ void lines_that_run(Judge& judge, Run& run) {
   for (const GivenOption& given : run.sorted.options) {
     if (given.has_value && (given.name == "-e" || given.name == "-D" || given.name == "-c")) lines(given.value.text);
   }
+  if (program == "m4") {
+    for (const Operand& operand : run.sorted.operands) {
+      if (const std::string* text = judge.file_text(judge.locate(run, operand.arg.text).path))
+        lines(std::string(*text));
+    }
+  }
   if (run.in.text)
     lines(*run.in.text);
   else if (run.in.from == Stdin::From::text)

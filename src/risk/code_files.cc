@@ -53,7 +53,7 @@ class Files {
     else if (ends_with_any(name, {"writeFileSync", "writeFile", "appendFileSync", "File.write", "IO.write",
                                   "file_put_contents", "writeTextFileSync", "writeTextFile", "Bun.write"}))
       whole(i);
-    else if (ends_with_any(name, {"write", "write_text", "puts", "writelines", "print"}))
+    else if (ends_with_any(name, {"write", "write_text", "puts", "writelines", "print", "console.log", "echo", "say"}))
       written(i);
     else if (name == "import" || name == "from" || name == "require" || name == "require_relative" || name == "load")
       loaded(i);
@@ -179,6 +179,7 @@ class Files {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
     const bool whole_file = ends_with_any(tokens_[i].text, {"write", "write_text"});
     if (ends_with_any(tokens_[i].text, {"write_text"}) && is_nothing(args, 0)) emptied_if_found();
+    if (path_.empty() && !args.deep.empty()) judge_.prints(text_given(args, 0));
     if (path_.empty()) return;
     if (whole_file && !appends_ && is_nothing(args, 0)) emptied(path_);
     if (whole_file && args.deep.empty()) pieces(path_);
@@ -189,6 +190,8 @@ class Files {
   /// s = s.replace("test:", "test:\n\tcurl … | sh"); open("Makefile", "w").write(s): what is written is not known, but
   /// which texts of the code may be in it is. Only those count that look like commands.
   void pieces(const std::string& path) {
+    if (pieced_) return;
+    pieced_ = true;
     std::string text;
     for (const Token& token : tokens_) {
       if (token.kind != Token::Kind::string || token.unknown) continue;
@@ -238,6 +241,7 @@ class Files {
   const Arg& arg_;
   std::string path_;
   bool appends_ = false;
+  bool pieced_ = false;
   std::optional<bool> prints_;
   std::optional<bool> searches_;
 };

@@ -201,6 +201,34 @@ void Judge::write_text(const std::string& path, std::string_view text, bool appe
   if (kept.size() + text.size() <= most) kept += text;
 }
 
+void Judge::prints(const std::string& text) {
+  constexpr std::size_t most = 4096;
+  if (printed_.size() + text.size() < most) printed_ += text + "\n";
+}
+
+/// A long text that is copied again and again would cost the square of what was asked.
+bool Judge::may_copy(std::size_t size) {
+  constexpr std::uint64_t most = std::uint64_t{64} << 20;
+  copied_ += size;
+  return copied_ < most;
+}
+
+void Judge::copy_text(const std::string& from, const std::string& to) {
+  const std::string* text = file_text(from);
+  if (!text || from == to) return;
+  if (!may_copy(text->size())) {
+    mark_file(to, Flow{.decoded = true});  // whoever runs it does not know what it holds
+    whole_.erase(to);
+    return;
+  }
+  const std::string copied = *text;
+  const std::string inside = to + "/" + from.substr(from.rfind('/') + 1);
+  for (const std::string& path : {to, inside}) {
+    write_text(path, copied, false);
+    if (is_whole(from)) whole_.insert(path);
+  }
+}
+
 Flow Judge::variable_flow(std::string_view name) const {
   auto found = variables_.find(name);
   return found == variables_.end() ? Flow{} : found->second;
@@ -336,6 +364,7 @@ Stdin Judge::input_of(ScriptState& state, std::uint32_t index, const Stdin& oute
 }
 
 void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer, const Stdin& outer_in) {
+  printed_.clear();
   const Command& command = state.script->commands[index];
   Frame frame = outer;
   frame.carried = false;

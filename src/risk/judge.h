@@ -111,6 +111,11 @@ class Judge {
   bool has_written() const { return !written_.empty(); }
   /// Is all that the file holds known, and judged where it runs?
   bool is_whole(const std::string& path) const { return whole_.contains(path); }
+  /// A text that inline code prints: where its output goes to a file, that file holds it.
+  void prints(const std::string& text);
+  bool may_copy(std::size_t size);
+  /// A copy holds what the file held that this script wrote; `to` may be the directory it goes to.
+  void copy_text(const std::string& from, const std::string& to);
   /// What npm will find under that name.
   void package_script(Run& run, std::string_view name, std::string_view text, const Arg& arg);
   void write_text(const std::string& path, std::string_view text, bool append);
@@ -169,9 +174,11 @@ class Judge {
   void run_picked_up(Run& run, const std::string& path, std::string_view language);
   void run_lines(Run& run, std::string_view text, const Arg& arg);
   void run_compiled(Run& run);
+  void compose_file(Run& run, std::string_view text);
   void stray_paths(Run& run);
   void stray_command(Run& run);
   void lent_stores(Run& run);
+  void settings_text(Run& run, const Arg& arg);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
   static bool is_glued(const Sorted& sorted, std::string_view name, bool glued);
@@ -180,6 +187,7 @@ class Judge {
   void list_calls(std::span<const Arg> words, Span where);
   void unknown_program(Run& run, std::string_view name);
   void unprotects(Run& run, std::string_view name);
+  void own_program(Run& run, std::string_view name);
   void unknown_name(Run& run);
   bool one_of_few(Run& run);
   std::string_view looked_up(const Arg& name) const;
@@ -203,7 +211,8 @@ class Judge {
   void foreign_source(Run& run);
   bool unknown_download() const;
   void package_settings(Run& run, const Place& place, std::string_view text, Span where);
-  std::optional<std::string> output_text(const Run& run, const Command& command) const;
+  bool copies_exactly(const Run& run, const Command& command) const;
+  std::optional<std::string> output_text(const Run& run, const Command& command);
   std::vector<std::string> canonical_words(const Run& run) const;
 
   const RiskContext& context_;
@@ -218,6 +227,8 @@ class Judge {
   std::map<std::string, std::string, std::less<>> written_;
   std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept
   std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
+  std::string printed_;                                      // by the inline code of the command that is judged now
+  bool path_changed_ = false;                                // a program's name may mean another file
   bool compiles_ = false;                                    // a compiler ran after something was written
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
   std::map<std::string, std::string, std::less<>> aliases_;
@@ -229,6 +240,7 @@ class Judge {
   mutable std::unordered_map<std::string, Place> places_;
   std::size_t calls_ = 0;
   std::uint64_t nested_ = 0;
+  std::uint64_t copied_ = 0;  // bytes of texts that were looked through or copied again
 };
 
 /// What a program needs judged beyond its row; named by `check` in the data.

@@ -41,6 +41,13 @@ constexpr std::array picked_up_by{
         "Guardfile .rspec.rb _plugins/*.rb .pryrc .irbrc",
         "ruby"},
     PickedUp{"phpunit pest codeception artisan composer", "*Test.php bootstrap.php *.phpunit.php artisan", "php"},
+    PickedUp{"git", ".gitmodules", "lines"},
+    PickedUp{"docker docker-compose podman podman-compose nerdctl",
+             "docker-compose*.yml docker-compose*.yaml compose*.yml compose*.yaml", "compose"},
+    PickedUp{"terraform tofu terragrunt", "*.tf", "terraform"},
+    PickedUp{"meson muon", "meson.build", "generic"},
+    PickedUp{"conan waf", "conanfile.py wscript", "python"},
+    PickedUp{"devcontainer", "devcontainer.json", "lines"},
     PickedUp{"prove", "*.t", "perl"},
     PickedUp{"bats bats-core shellspec shunit2", "*.bats *_test.sh *_spec.sh", "shell"},
     PickedUp{"java gradle gradlew mvn mvnw sbt kotlin scala groovy ant jbang",
@@ -177,7 +184,7 @@ namespace {
 
 /// The command without what belongs to the line around it: a comma, a bracket, a quote that was opened before it.
 std::string_view without_end(std::string_view line) {
-  std::string_view command = line.substr(0, line.find_last_not_of(" \t\r,)]") + 1);
+  std::string_view command = line.substr(0, line.find_last_not_of(" \t\r,)]}") + 1);
   for (char quote : {'"', '\''}) {
     if (command.ends_with(quote) && std::count(command.begin(), command.end(), quote) % 2 == 1)
       command.remove_suffix(1);
@@ -213,8 +220,8 @@ void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
     text.remove_prefix(std::min(end + 1, text.size()));
     bool said = false;  // that what follows is a command
     // What follows each mark that may stand before a command, from the outermost on.
-    for (std::size_t tries = 0; tries < 6 && !line.empty(); ++tries) {
-      line.remove_prefix(std::min(line.find_first_not_of(" \t-\"'[>|@"), line.size()));
+    for (std::size_t tries = 0; tries < 12 && !line.empty(); ++tries) {
+      line.remove_prefix(std::min(line.find_first_not_of(" \t-\"'[{>|@"), line.size()));
       std::string_view command = without_end(line);
       if (begins_a_command(command) || said) {
         shell_text(run, synthetic(std::string(command), arg), {});
@@ -231,12 +238,43 @@ void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
   }
 }
 
+/// docker compose up, with a file that says what docker run would be stopped for.
+void Judge::compose_file(Run& run, std::string_view text) {
+  const bool starts = std::any_of(run.words.begin() + 1, run.words.end(), [](const Arg& word) {
+    return word.text == "up" || word.text == "run" || word.text == "start" || word.text == "create";
+  });
+  if (!starts) return;
+  auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (has("privileged: true") || has("pid: host") || has("pid: \"host\"") || has("SYS_ADMIN") || has("- ALL") ||
+      has("unconfined"))
+    raise(run, "container.privileged", run.where);
+  if (has("docker.sock:") || has("containerd.sock:")) raise(run, "container.socket", run.where);
+  for (std::string_view before : {"- ", "- \"", "- '", "[\"", "['", "\"", "source: "}) {
+    for (std::string_view path : {"/:/", "/etc:", "/root:", "/home:", "/var/run:", "~/.ssh", "~/.aws",
+                                  "~:", "${HOME}:", "$HOME:", "${HOME}/.ssh", "${HOME}/.aws", "~/.kube", "~/.docker"}) {
+      if (has(std::string(before) + std::string(path))) raise(run, "container.mount_system", run.where);
+    }
+  }
+}
+
 /// Judges what this script wrote to `path`, once for each time it was written.
 void Judge::run_picked_up(Run& run, const std::string& path, std::string_view language) {
   if (too_deep(run) || !picks_up(path)) return;
   const std::string text = written_.find(path)->second;
+  if (language == "compose") {
+    compose_file(run, text);
+    return;
+  }
+  if (language == "terraform") {
+    // What a plan runs already; the rest waits for apply.
+    for (std::size_t at = 0; (at = text.find("\"external\"", at)) != std::string::npos; at += 10)
+      run_lines(run, std::string_view(text).substr(at + 10, 400), run.words[0]);
+    return;
+  }
   if (language == "lines") {
     const bool cmake = path.ends_with(".cmake") || path.ends_with("CMakeLists.txt");
+    if (cmake && text.find("REMOVE_RECURSE") != std::string::npos)
+      raise(run, "fs.delete.recursive", run.words[0].where);
     run_lines(run, cmake ? processes_of(text) : text, run.words[0]);
     return;
   }
@@ -305,6 +343,10 @@ void Judge::committed_workflows(Run& run) {
   std::vector<std::string> lines;
   for (const auto& [path, text] : written_) {
     if (!listed("workflow", path)) continue;
+    if (!may_copy(text.size())) {
+      raise(run, "shell.limit", run.where);
+      return;
+    }
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       const std::string_view line = std::string_view(text).substr(at, end - at);

