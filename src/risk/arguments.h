@@ -18,6 +18,7 @@ struct Arguments {
   std::vector<std::string> strings;  // literals, "" for others; the first level only
   std::vector<bool> literal;
   bool list = false;     // the first argument is a [list]
+  bool more = false;     // names among the words that are not in `strings`
   bool unknown = false;  // something in it is not a literal
 };
 

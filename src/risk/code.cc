@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "risk/arguments.h"
 #include "risk/exhaustion.h"
+#include "risk/functions.h"
 
 namespace cordon::risk {
 
@@ -77,6 +79,9 @@ class CodeJudge {
     note_files(judge_, run_, name_, tokens, arg_);
     for (const std::string& path : joined_paths(name_, tokens)) literal_path(path);
     if (name_ == "generic") bare_paths(text);
+    const Functions functions(name_, tokens);
+    if (!functions.none()) find_helpers(functions, tokens);
+    choices_ = loop_choices(functions, tokens);
     for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
   }
 
@@ -132,6 +137,29 @@ class CodeJudge {
       }
       if (word == "from" && i > 0 && is(tokens, i - 1, "}") && tokens[i + 1].kind == Token::Kind::string)
         names_in_braces(tokens, i - 1, tokens[i + 1].text);
+    }
+  }
+
+  /// def sh(c): subprocess.run(c, shell=True): what it is called with is what runs, and every call is in the code.
+  void find_helpers(const Functions& functions, const Tokens& tokens) {
+    std::map<const Function*, bool> plain;
+    for (std::size_t i = 0; i + 2 < tokens.size() && helpers_.size() < 100; ++i) {
+      if (tokens[i].kind != Token::Kind::name || !is(tokens, i + 1, "(")) continue;
+      const std::string_view what = find_call(language_, full_name(tokens, i));
+      if (what != "shell" && what != "argv") continue;
+      const Token& given = tokens[i + 2];
+      const bool alone = is(tokens, i + 3, ",") || is(tokens, i + 3, ")");
+      const Function* function = given.kind == Token::Kind::name ? functions.around(i) : nullptr;
+      if (!function || function->parameters.empty()) continue;
+      const std::string& first = function->parameters[0];
+      const bool split = given.text == first + ".split";
+      const bool split_by = given.text == "shlex.split" && i + 4 < tokens.size() && tokens[i + 4].text == first;
+      if (!(alone && given.text == first) && !split && !split_by) continue;
+      auto [asked, fresh] = plain.try_emplace(function, false);
+      if (fresh) asked->second = Functions::only_called(tokens, *function);
+      if (!asked->second) continue;
+      helpers_[function->name] = what;
+      inside_helper_.insert(i);
     }
   }
 
@@ -264,6 +292,7 @@ class CodeJudge {
     std::vector<Arg> words;
     for (std::size_t i = 0; i < args.strings.size(); ++i) words.push_back(path_arg(args.strings[i], args.literal[i]));
     if (words.empty()) return;
+    if (args.more) words.push_back(path_arg({}, false));
     for (Arg& word : words) word.wildcard = false;
     const std::string_view first = words[0].text;
     seen_.runs = true;
@@ -310,11 +339,22 @@ class CodeJudge {
                            (is(tokens, i - 1, "(") || is(tokens, i - 1, ",") || is(tokens, i - 1, "."));
     if (bracketed) i += 1;
     const bool called = is(tokens, i + 1, "(");
+    // new DeleteBucketCommand({…})
+    if (called && name_ == "javascript" && what.empty() && name.ends_with("Command") &&
+        (name.starts_with("Delete") || name.starts_with("Terminate") || name.find(".Delete") != std::string::npos))
+      judge_.raise(run_, "cloud.delete", arg_.where);
     if (called && what.empty() && module_call(name, tokens, i)) return;
     if (what.empty() && name_ == "generic") {
       // clojure.java.shell/sh, shutil.rmtree: by the last part.
       const std::size_t cut = name.find_last_of(".:/");
       if (cut != std::string::npos) what = find_call(language_, std::string_view(name).substr(cut + 1));
+    }
+    const bool defined = i > 0 && (is(tokens, i - 1, "def") || is(tokens, i - 1, "function"));
+    if (auto helper = helpers_.find(name); what.empty() && called && !defined && helper != helpers_.end())
+      what = helper->second;
+    if (inside_helper_.contains(i)) {
+      judge_.at_least(run_, Risk::normal);
+      return;
     }
     if (what.empty()) {
       const bool given = called || (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::string);
@@ -607,6 +647,7 @@ class CodeJudge {
       const bool apart = name_ == "generic" && args.strings.size() > 1 && args.literal[0] &&
                          args.strings[0].find(' ') == std::string::npos;
       const bool words = args.list || apart || (what == "argv" && args.strings.size() > 1 && name_ != "python");
+      if (one_of(tokens, args)) return;
       // A tool that is no interpreter must not be a way to run things, whatever is run.
       const bool interpreter = run_.sorted.program && run_.sorted.program->base.has(Mark::stdin_code);
       if (!interpreter && !run_.own_code) judge_.raise(run_, "exec.inline", arg_.where);
@@ -656,7 +697,8 @@ class CodeJudge {
       });
       judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
     } else if (what == "getattr_module") {
-      if (!stated(tokens, args.begin)) judge_.raise(run_, "dynamic.code", arg_.where);
+      const bool choice = args.begin < tokens.size() && choices_.contains(tokens[args.begin].text);
+      if (!choice && !stated(tokens, args.begin)) judge_.raise(run_, "dynamic.code", arg_.where);
     } else if (what == "callbacks") {
       for (const std::string& name : args.deep) {
         if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec" || name == "passthru" ||
@@ -670,6 +712,11 @@ class CodeJudge {
     } else if (what == "update_rows") {
       if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.update_rows", arg_.where);
       judge_.at_least(run_, Risk::normal);
+    } else if (what == "delete_many") {
+      if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.delete_rows", arg_.where);
+      judge_.at_least(run_, Risk::normal);
+    } else if (what == "schedule") {
+      judge_.raise(run_, "persist.schedule", arg_.where);
     } else if (what == "write") {
       seen_.writes = true;
       judge_.at_least(run_, Risk::normal);
@@ -751,13 +798,34 @@ class CodeJudge {
         if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
       }
     } else if (what == "sql") {
-      for (const std::string& text : args.strings) judge_.sql(run_, text, arg_.where);
+      const bool wrapped = !args.strings.empty() && !args.literal[0];  // execute(text("…"))
+      for (const std::string& text : wrapped ? args.deep : args.strings) judge_.sql(run_, text, arg_.where);
     } else if (what == "writes") {
       seen_.writes = true;
       judge_.at_least(run_, Risk::normal);
     } else if (what == "normal") {
       judge_.at_least(run_, Risk::normal);
     }
+  }
+
+  /// for c in ["git fetch", "git pull"]: run(c): each of them.
+  bool one_of(const Tokens& tokens, Arguments args) {
+    if (args.begin >= tokens.size() || tokens[args.begin].kind != Token::Kind::name) return false;
+    std::string name = tokens[args.begin].text;
+    if (name == "shlex.split" && args.begin + 2 < tokens.size()) name = tokens[args.begin + 2].text;
+    if (name.ends_with(".split")) name.resize(name.size() - 6);
+    auto choices = choices_.find(name);
+    if (choices == choices_.end()) return false;
+    for (const std::vector<std::string>& choice : choices->second) {
+      if (choice.size() == 1) {
+        run_shell(choice[0], true);
+        continue;
+      }
+      args.strings = choice;
+      args.literal.assign(choice.size(), true);
+      run_words(args);
+    }
+    return true;
   }
 
   /// Is the argument that begins there a literal, and nothing else?
@@ -900,6 +968,11 @@ class CodeJudge {
     for (const std::string& text : args.strings) {
       if (text.find("://") != std::string::npos) judge_.reaches(run_, path_arg(text, true), host_of(text));
     }
+    // fetch(…, {method: "DELETE"})
+    for (const std::string& text : args.deep) {
+      if (text == "DELETE" && !run_.local_only) judge_.raise(run_, "net.deletes", arg_.where);
+      sends |= text == "POST" || text == "PUT" || text == "PATCH";
+    }
     if (sends && !run_.local_only) judge_.raise(run_, "net.sends", arg_.where);
     // urlretrieve("https://…", "x"): from here on x holds what came.
     const bool saves = args.strings.size() > 1 && args.literal[0] && args.literal[1] &&
@@ -924,6 +997,9 @@ class CodeJudge {
   Seen seen_;
   int evaluations_ = 0;
   std::map<std::string, std::string> alias_;
+  std::map<std::string, std::string_view> helpers_;  // functions of the code that run what they are given
+  std::set<std::size_t> inside_helper_;              // where they do
+  std::map<std::string, std::vector<std::vector<std::string>>> choices_;
   std::vector<std::string> whole_modules_;  // from M import *
 };
 

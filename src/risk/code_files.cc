@@ -146,8 +146,8 @@ class Files {
     if (!searches_) {
       searches_ = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) {
         return token.kind == Token::Kind::name &&
-               ends_with_any(token.text, {"glob", "globSync", "walk", "readdir", "readdirSync", "listdir", "scandir",
-                                          "iterdir", "Dir.children", "Dir.entries", "Find.find"});
+               ends_with_any(token.text, {"Dir", "glob", "globSync", "walk", "readdir", "readdirSync", "listdir",
+                                          "scandir", "iterdir", "Dir.children", "Dir.entries", "Find.find"});
       });
     }
     if (!*searches_) return;

@@ -34,7 +34,10 @@ std::size_t end_of_value(const Tokens& tokens, std::size_t at) {
   if (!is_token(tokens, at, "[")) return at;
   for (std::size_t i = at + 1; i < tokens.size() && i < at + longest_value; ++i) {
     if (is_token(tokens, i, "]")) return i + 1;
-    if (!is_literal(tokens[i]) && !is_token(tokens, i, ",")) return at;
+    // What runs is stated; what it is given need not be.
+    const bool first = i == at + 1;
+    const bool own = tokens[i].text == "sys.executable" || tokens[i].text == "process.execPath";
+    if (is_token(tokens, i, "[") || is_token(tokens, i, "{") || (first && !is_literal(tokens[i]) && !own)) return at;
   }
   return at;
 }
@@ -49,6 +52,10 @@ class Constants {
       if (is_token(tokens_, i, ")") && is_arrow(i + 1)) parameters_before(i);
     }
     for (const std::string& name : changed_) values_.erase(name);
+    // A text that is added to may become any other.
+    std::erase_if(values_, [&](const auto& each) {
+      return grows_.contains(each.first) && !is_token(tokens_, each.second.first, "[");
+    });
   }
 
   bool none() const { return values_.empty(); }
@@ -69,6 +76,8 @@ class Constants {
       put += end - begin;
       out.insert(out.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(begin),
                  tokens_.begin() + static_cast<std::ptrdiff_t>(end));
+      if (!grows_.contains(tokens_[i].text)) continue;
+      out.insert(out.end() - 1, {Token{Token::Kind::mark, ","}, Token{Token::Kind::name, "more"}});
     }
     return out;
   }
@@ -82,9 +91,10 @@ class Constants {
     if (dot != std::string::npos) {
       // cmd.append(x), cmd.push(x): no longer what it was. Other methods only look at it.
       const std::string_view method = std::string_view(text).substr(dot + 1);
-      for (std::string_view changes : {"append", "extend", "insert", "push", "unshift", "splice", "pop", "remove"}) {
+      for (std::string_view changes : {"insert", "unshift", "splice", "pop", "remove", "shift", "reverse", "sort"}) {
         if (method == changes) changed_.insert(text.substr(0, dot));
       }
+      if (method == "append" || method == "extend" || method == "push") grows_.insert(text.substr(0, dot));
       return;
     }
     if (text == "for" || text == "as" || text == "global" || text == "nonlocal") {
@@ -97,7 +107,11 @@ class Constants {
       return;
     }
     if (is_arrow(i + 1)) changed_.insert(text);
-    for (std::string_view sign : {"+", "-", "*", "|", "<", "[", "."}) {
+    if (is_token(tokens_, i + 1, "+") && is_token(tokens_, i + 2, "=")) {
+      grows_.insert(text);
+      return;
+    }
+    for (std::string_view sign : {"-", "*", "|", "<", "[", "."}) {
       if (is_token(tokens_, i + 1, sign) && is_token(tokens_, i + 2, "=")) changed_.insert(text);
     }
     if (is_token(tokens_, i + 1, "[") || is_token(tokens_, i + 1, "<")) changed_.insert(text);  // cmd[0] = x, cmd << x
@@ -125,6 +139,7 @@ class Constants {
   const Tokens& tokens_;
   std::map<std::string, std::pair<std::size_t, std::size_t>> values_;
   std::set<std::string> changed_;
+  std::set<std::string> grows_;  // lists to which something is added at their end
 };
 
 /// "sys" + "tem", and "sys"."tem" where a dot joins: one text that is written in pieces.

@@ -174,6 +174,7 @@ class Judge {
   void run_picked_up(Run& run, const std::string& path, std::string_view language);
   void run_lines(Run& run, std::string_view text, const Arg& arg);
   void run_compiled(Run& run);
+  void compiled_to(Run& run);
   void compose_file(Run& run, std::string_view text);
   void stray_paths(Run& run);
   void stray_command(Run& run);
@@ -227,6 +228,7 @@ class Judge {
   std::map<std::string, std::string, std::less<>> written_;
   std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept
   std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
+  std::set<std::string, std::less<>> compiled_;              // programs made of nothing but texts that are kept
   std::string printed_;                                      // by the inline code of the command that is judged now
   bool path_changed_ = false;                                // a program's name may mean another file
   bool compiles_ = false;                                    // a compiler ran after something was written

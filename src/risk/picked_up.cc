@@ -290,6 +290,7 @@ void Judge::picked_up(Run& run) {
   if (run.frame.away || run.sorted.has("-n") || run.sorted.has("--dry-run")) return;
   const std::string_view program = last_part(run.words[0].text);
   compiles_ |= has_word(compilers, program);
+  if (has_word(compilers, program)) compiled_to(run);
   const std::string_view family = run.sorted.program ? run.sorted.program->name.view() : program;
   if (family == "make" || program == "just") {
     const GivenOption* directory = run.sorted.find("-C");
@@ -363,6 +364,20 @@ void Judge::committed_workflows(Run& run) {
     if (!too_deep(run)) shell_text(run, synthetic(std::move(line), run.words[0]), {});
   }
   run.frame = before;
+}
+
+/// gcc -o /tmp/x /tmp/x.c: from here on /tmp/x is as known as its source, where that is known wholly.
+void Judge::compiled_to(Run& run) {
+  const GivenOption* output = run.sorted.find("-o");
+  bool known = false;
+  for (const Arg& word : run.words.subspan(1)) {
+    const std::size_t dot = word.text.rfind('.');
+    const bool source = dot != std::string_view::npos && !word.text.starts_with('-') && word.text.size() - dot <= 4;
+    if (!source || (output && word.text == output->value.text)) continue;
+    known = is_whole(locate(run, word.text).path);
+    if (!known) return;
+  }
+  if (known && output && output->has_value) compiled_.insert(locate(run, output->value.text).path);
 }
 
 /// cc x.c -o x && ./x: the program is what its source says.

@@ -140,6 +140,11 @@ void Judge::by_path(Run& run, std::string_view path) {
     return;
   }
   if (find_program(name)) judge_program(run, name);
+  if (compiled_.contains(place.path)) {
+    at_least(run, Risk::normal);
+    run_compiled(run);
+    return;
+  }
   // cat > /tmp/x.sh <<E …; chmod +x /tmp/x.sh; /tmp/x.sh: as known as if it stood on the command line.
   if (const std::string* text = file_text(place.path); text && place.area == Area::temporary && is_whole(place.path)) {
     at_least(run, Risk::normal);

@@ -223,6 +223,8 @@ void Judge::settings_text(Run& run, const Arg& arg) {
     lines_of(*text, [&](std::string_view line) {
       if (!too_deep(run)) judge_vim(*this, run, line, arg);
     });
+  } else if (program == "emacs") {
+    if (const auto generic = language_named("generic")) run_written(run, path, std::string(*text), *generic, arg);
   } else if (code || listed("code_file", path)) {
     run_written(run, path, std::string(*text), 0, arg);
   } else {

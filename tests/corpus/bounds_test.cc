@@ -72,6 +72,12 @@ const std::vector<Bomb>& bombs() {
        }},
       {"evaluations in evaluations", 2'000,
        [](N n) { return "python3 - <<'E'\n" + times(n, "getattr(exec(") + "\nE\n"; }},
+      {"functions and loops", 1'000,
+       [](N n) { return "python3 - <<'E'\n" + times(n, "def f(c):\n os.system(c)\nfor c in ['a']: f(c)\n") + "E\n"; }},
+      {"a function that runs again and again", 3'000,
+       [](N n) { return "python3 - <<'E'\ndef f(c):\n" + times(n, " os.system(c)\n") + "E\n"; }},
+      {"brackets that nobody closes", 1'000,
+       [](N n) { return "node - <<'E'\n" + times(n, "function f(c){for(const a of [x=(c)=>exec(c,") + "\nE\n"; }},
       {"bare paths", 2'000,
        [](N n) {
          return "nix eval --expr '" + counted(n, [](const std::string& i) { return "/a/b" + i + " "; }) + "'";

@@ -210,6 +210,31 @@ TEST(InlineCode, AFunctionByAnotherNameIsStillTheFunction) {
       "python3 -c \"import subprocess; cmd=['npm']; cmd.append(x); subprocess.run(cmd)\"");  // no longer what it was
 }
 
+std::string python(const std::string& code) { return "python3 - <<'E'\n" + code + "\nE\n"; }
+
+TEST(InlineCode, AHelperRunsWhatItIsCalledWith) {
+  const std::string helper = "import os\ndef sh(c):\n  os.system(c)\n";
+  passes(python(helper + "sh('git status')"));
+  stopped(python(helper + "sh('rm -rf src')"));
+  stopped(python(helper + "sh(input())"));
+  stopped(python(helper + "list(map(sh, open('l')))"));                             // called by somebody else
+  stopped(python("def sh(c):\n  c = open('x').read()\n  os.system(c)\nsh('ls')"));  // given something else
+  stopped(python("def f(c):\n  pass\nc = input()\nos.system(c)"));                  // not its parameter
+  passes("node -e \"const {execSync}=require('child_process'); const run=(c)=>execSync(c); run('git status')\"");
+  stopped("node -e \"const {execSync}=require('child_process'); const run=(c)=>execSync(c); run('rm -rf src')\"");
+}
+
+TEST(InlineCode, ALoopOverTextsIsEachOfThem) {
+  passes(python("for c in ['npm test', 'npm run lint']:\n  subprocess.call(c.split())"));
+  stopped(python("for c in ['npm test', 'rm -rf src']:\n  subprocess.call(c.split())"));
+  stopped(python("for c in ['ls']: pass\nc = input()\nos.system(c)"));
+  stopped(python("for c in ['ls']: pass\nfor c in open('l'): os.system(c)"));
+  passes(python("cmd = ['pytest', '-q']\ncmd += sys.argv[1:]\nsubprocess.call(cmd)"));
+  stopped(python("cmd = ['rm', '-rf']\ncmd += sys.argv[1:]\nsubprocess.call(cmd)"));
+  stopped("node -e \"require('child_process').spawn('rm',['-rf',dir])\"");
+  stopped("ruby -e '%w[src].each { |d| system(\"rm\", \"-rf\", d) }'");
+}
+
 TEST(Consoles, ReadTheirCodeFromTheInput) {
   stopped("rails c <<'R'\nUser.delete_all\nR");
   stopped("python manage.py shell <<'R'\nimport shutil; shutil.rmtree('src')\nR");
