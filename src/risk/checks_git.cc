@@ -165,6 +165,19 @@ void git_rm(Judge& judge, Run& run) {
 
 /// Outside a repository, or with --no-index, git diff compares any two files.
 void git_diff(Judge& judge, Run& run) {
+  const std::string_view verb = run.sorted.chain_texts.empty() ? std::string_view{} : run.sorted.chain_texts.back();
+  // git log -- .env tells who changed it and when; only with the patch what it held.
+  bool shows = (verb != "log" && verb != "whatchanged") || run.sorted.has("-p") || run.sorted.has("-L");
+  for (std::string_view names :
+       {"--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "-s", "-e", "-t"})
+    shows &= !run.sorted.has(names);
+  for (const Operand& operand : run.sorted.operands) {
+    std::string_view path = operand.arg.text;
+    if (const std::size_t colon = path.find(':'); colon != std::string_view::npos) path.remove_prefix(colon + 1);
+    const bool pathlike = path.find_first_of("./") != std::string_view::npos;
+    if (shows && pathlike && path.find("..") == std::string_view::npos && judge.locate(run, path).credential)
+      judge.reads(run, judge.synthetic(std::string(path), operand.arg), false);
+  }
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view path = operand.arg.text;
     if (run.sorted.has("--no-index") || path.starts_with('/') || path.starts_with('~'))

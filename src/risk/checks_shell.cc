@@ -377,7 +377,7 @@ void filter_script(Judge& judge, Run& run) {
     given_script |= role == Role::code || role == Role::script;
     if (role == Role::script) {
       const Place place = judge.locate(run, given.value.text);
-      if (place.area == Area::temporary || place.area == Area::outside)
+      if ((place.area == Area::temporary && !judge.is_whole(place.path)) || place.area == Area::outside)
         judge.raise(run, "exec.outside_code", given.value.where);
       if (given.value.flow.network || judge.file_flow(place.path).network ||
           (given.value.text == "-" && run.in.flow.network))

@@ -132,6 +132,20 @@ void signal(Judge& judge, Run& run) {
 }
 
 /// seq 1000000: harmless alone; not where each line becomes a process.
+/// docker cp FROM TO, where NAME: before a path means that it lies in the container.
+void container_copy(Judge& judge, Run& run) {
+  const auto& operands = run.sorted.operands;
+  for (std::size_t i = 0; i < operands.size() && i < 2; ++i) {
+    const std::size_t colon = operands[i].arg.text.find(':');
+    const bool inside = colon != std::string_view::npos && operands[i].arg.text.find('/') > colon;
+    if (inside) continue;
+    if (i == 0)
+      judge.reads(run, operands[i].arg, true);
+    else
+      judge.writes(run, operands[i].arg);
+  }
+}
+
 void counting(Judge& judge, Run& run) {
   (void)judge;
   constexpr std::size_t digits_of_many = 6;

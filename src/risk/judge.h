@@ -113,6 +113,8 @@ class Judge {
   bool is_whole(const std::string& path) const { return whole_.contains(path); }
   /// A text that inline code prints: where its output goes to a file, that file holds it.
   void prints(const std::string& text);
+  /// Programs below it come from where packages ordinarily come from.
+  void make_environment(const std::string& directory) { environments_.insert(directory); }
   bool may_copy(std::size_t size);
   /// A copy holds what the file held that this script wrote; `to` may be the directory it goes to.
   void copy_text(const std::string& from, const std::string& to);
@@ -229,6 +231,7 @@ class Judge {
   std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept
   std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
   std::set<std::string, std::less<>> compiled_;              // programs made of nothing but texts that are kept
+  std::set<std::string, std::less<>> environments_;          // of Python, made by this script
   std::string printed_;                                      // by the inline code of the command that is judged now
   bool path_changed_ = false;                                // a program's name may mean another file
   bool compiles_ = false;                                    // a compiler ran after something was written

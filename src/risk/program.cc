@@ -119,7 +119,11 @@ void Judge::by_path(Run& run, std::string_view path) {
                               place.path.find("/venv/bin/") != std::string::npos ||
                               place.path.find("/.venv/bin/") != std::string::npos ||
                               place.path.find("/vendor/bin/") != std::string::npos;
-  if (place.area == Area::system || listed("tool_directory", place.path) || tool_directory || run.frame.away) {
+  const std::size_t bin = place.path.rfind("/bin/");
+  const bool environment = bin != std::string::npos && environments_.contains(place.path.substr(0, bin)) &&
+                           !carried.network && !file_text(place.path);
+  if (place.area == Area::system || listed("tool_directory", place.path) || tool_directory || environment ||
+      run.frame.away) {
     judge_program(run, name);
     return;
   }

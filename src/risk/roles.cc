@@ -352,7 +352,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       const Place place = locate(run, arg.text);
       const Flow carried = file_flow(place.path);
       if (carried.network) raise(run, "net.download_run", arg.where);
-      if (place.area == Area::temporary || place.area == Area::outside ||
+      if ((place.area == Area::temporary && !is_whole(place.path)) || place.area == Area::outside ||
           (place.area == Area::home && role == Role::library))
         raise(run, "exec.outside_code", arg.where);
       break;
