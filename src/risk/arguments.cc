@@ -24,12 +24,14 @@ Arguments arguments_of(std::string_view language, const std::vector<Token>& toke
   args.begin = i;
   int depth = 1;
   bool in_list = false;
+  int brackets = 0;
   for (; i < tokens.size() && i < args.begin + 400; ++i) {
     const Token& token = tokens[i];
     if (token.kind == Token::Kind::line_end && !parenthesis) break;
     if (token.kind == Token::Kind::line_end) continue;
     if (token.kind == Token::Kind::mark) {
       const char c = token.text[0];
+      brackets += c == '[' ? 1 : c == ']' ? -1 : 0;
       if (token.text == "0777" || token.text == "0o777" || token.text == "0o666" || token.text == "0666" ||
           token.text == "511" || token.text == "438")
         args.everyone = true;
@@ -37,7 +39,9 @@ Arguments arguments_of(std::string_view language, const std::vector<Token>& toke
       args.setid |= (mode.size() == 4 && mode != token.text && mode[0] >= '2') ||
                     (mode.size() == 5 && mode[0] == '0' && mode[1] >= '2');
       if (!parenthesis && (c == ';' || c == '}')) break;
-      if (c == '[' && args.strings.empty() && i == args.begin) {
+      // Popen(args=["rm", "-rf", "x"])
+      const bool named = i == args.begin + 2 && is_token(tokens, i - 1, "=") && is_token(tokens, i - 2, "args");
+      if (c == '[' && args.strings.empty() && (i == args.begin || named)) {
         args.list = true;
         in_list = true;
       } else if (c == ']' && depth == 1) {
@@ -56,6 +60,8 @@ Arguments arguments_of(std::string_view language, const std::vector<Token>& toke
         (token.text.ends_with("homedir") || token.text.ends_with("Path.home") || token.text == "HOME" ||
          token.text.ends_with("env.HOME") || token.text.ends_with("Dir.home")))
       args.home = true;
+    const bool key = is_token(tokens, i + 1, ":") || is_token(tokens, i + 1, "=");
+    if (token.kind == Token::Kind::name && !key && !in_list && brackets > 0) args.more = true;
     if (depth > 1) continue;
     if (token.text == "sys.executable" || token.text == "process.execPath") {
       args.strings.emplace_back(token.text[0] == 's' ? "python3" : "node");
@@ -72,6 +78,8 @@ Arguments arguments_of(std::string_view language, const std::vector<Token>& toke
         if (args.strings.empty() || in_list) {
           args.strings.emplace_back();
           args.literal.push_back(false);
+        } else if (language == "ruby" || language == "perl") {
+          args.more = true;  // system("rm", "-rf", d)
         }
       } else {
         ++i;

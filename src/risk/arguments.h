@@ -18,11 +18,16 @@ struct Arguments {
   std::vector<std::string> strings;  // literals, "" for others; the first level only
   std::vector<bool> literal;
   bool list = false;     // the first argument is a [list]
+  bool more = false;     // names among the words that are not in `strings`
   bool unknown = false;  // something in it is not a literal
 };
 
 /// `at` is where the arguments begin: on the bracket, or on the first of them where the language needs none.
 Arguments arguments_of(std::string_view language, const std::vector<Token>& tokens, std::size_t at);
+
+/// The code with texts that are put together from pieces whole, and names that are given one, or a list of them, once
+/// and for all replaced by it where they are handed on.
+std::vector<Token> with_constants(std::string_view language, std::vector<Token> tokens);
 
 /// Is the token there that mark or name, and no string that says the same?
 bool is_token(const std::vector<Token>& tokens, std::size_t at, std::string_view text);

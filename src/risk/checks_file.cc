@@ -151,7 +151,14 @@ void find_files(Judge& judge, Run& run) {
         copy.flow.secret_names = run.out.secret_names;
         copy.flow.found = true;
         if (pattern.empty()) copy.text = roots[0].text;
-      } else if (word.text.find("{}") != std::string_view::npos) {
+      } else if (const std::size_t hole = word.text.find("{}"); hole != std::string_view::npos) {
+        if (word.text.find_first_of(" \n;$") == std::string_view::npos) {  // of={}
+          std::string text(word.text);
+          text.replace(hole, 2, std::string(roots[0].text) + "/" + std::string(pattern.empty() ? "{}" : pattern));
+          copy = judge.synthetic(std::move(text), word);
+          copy.maybe_many = true;
+          copy.flow.found = true;
+        }
         copy.known = false;
       }
       filled.push_back(copy);
@@ -163,6 +170,7 @@ void find_files(Judge& judge, Run& run) {
 }
 
 void move(Judge& judge, Run& run) {
+  std::vector<std::pair<std::string, std::string>> moved;
   const GivenOption* target = run.sorted.find("-t");
   const std::size_t count = run.sorted.operands.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -189,9 +197,11 @@ void move(Judge& judge, Run& run) {
     if (count > 0) {
       const Place to = judge.locate(run, run.sorted.operands[count - 1].arg.text);
       judge.mark_file(to.path, judge.file_flow(place.path));
+      moved.emplace_back(place.path, to.path);
     }
   }
   if (target) judge.writes(run, target->value);
+  for (const auto& [from, to] : moved) judge.copy_text(from, to);
   run.judged = true;
 }
 
@@ -213,6 +223,8 @@ void copy(Judge& judge, Run& run) {
       Flow carried = judge.file_flow(judge.locate(run, from.text).path);
       carried |= run.out;
       judge.mark_file(to.path, carried);
+      for (std::size_t k = 0; k + 1 < count; ++k)
+        judge.copy_text(judge.locate(run, run.sorted.operands[k].arg.text).path, to.path);
       if (from.text == "/dev/stdin" && run.in.text) judge.write_text(to.path, *run.in.text, false);
     } else {
       judge.reads(run, arg, run.recursive);
@@ -224,7 +236,9 @@ void copy(Judge& judge, Run& run) {
 
 void make_link(Judge& judge, Run& run) {
   const auto& operands = run.sorted.operands;
-  if (operands.size() == 2) judge.rename_program(run, operands[0].arg, operands[1].arg);
+  if (operands.size() != 2) return;
+  judge.rename_program(run, operands[0].arg, operands[1].arg);
+  judge.copy_text(judge.locate(run, operands[0].arg.text).path, judge.locate(run, operands[1].arg.text).path);
 }
 
 void archive(Judge& judge, Run& run) {

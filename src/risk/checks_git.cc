@@ -41,6 +41,7 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
                                     "less -R", "delta", "nvim", "more", ":", "code -w"}) {
     if (value == harmless && name != "core.hookspath") return;
   }
+  if (name == "core.hookspath") hooks_of(run, value, arg);
   if (name == "core.hookspath" &&
       (value == "/dev/null" || value == ".husky" || value == ".githooks" || value == ".git/hooks")) {
     if (value == ".husky" || value == ".githooks" || value == ".git/hooks") return;
@@ -49,6 +50,16 @@ void Judge::git_setting(Run& run, std::string_view key, std::string_view value, 
                                         value == "libsecret" || value.starts_with("cache ")))
     return;
   raise(run, "git.setting_runs", arg.where);
+}
+
+/// git config core.hooksPath .githooks: what this script wrote there is as grave as what it will run.
+void Judge::hooks_of(Run& run, std::string_view directory, const Arg& arg) {
+  const std::string below = locate(run, directory).path + "/";
+  std::vector<std::string> texts;
+  for (auto each = written_.lower_bound(below); each != written_.end() && each->first.starts_with(below); ++each) {
+    if (picks_up(each->first)) texts.push_back(each->second);
+  }
+  for (const std::string& text : texts) run_written(run, "hook", text, 0, arg);
 }
 
 namespace checks {
@@ -154,6 +165,19 @@ void git_rm(Judge& judge, Run& run) {
 
 /// Outside a repository, or with --no-index, git diff compares any two files.
 void git_diff(Judge& judge, Run& run) {
+  const std::string_view verb = run.sorted.chain_texts.empty() ? std::string_view{} : run.sorted.chain_texts.back();
+  // git log -- .env tells who changed it and when; only with the patch what it held.
+  bool shows = (verb != "log" && verb != "whatchanged") || run.sorted.has("-p") || run.sorted.has("-L");
+  for (std::string_view names :
+       {"--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "-s", "-e", "-t"})
+    shows &= !run.sorted.has(names);
+  for (const Operand& operand : run.sorted.operands) {
+    std::string_view path = operand.arg.text;
+    if (const std::size_t colon = path.find(':'); colon != std::string_view::npos) path.remove_prefix(colon + 1);
+    const bool pathlike = path.find_first_of("./") != std::string_view::npos;
+    if (shows && pathlike && path.find("..") == std::string_view::npos && judge.locate(run, path).credential)
+      judge.reads(run, judge.synthetic(std::string(path), operand.arg), false);
+  }
   for (const Operand& operand : run.sorted.operands) {
     const std::string_view path = operand.arg.text;
     if (run.sorted.has("--no-index") || path.starts_with('/') || path.starts_with('~'))

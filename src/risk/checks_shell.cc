@@ -34,6 +34,56 @@ bool sed_drops_all(const Sorted& sorted, bool script_is_operand) {
   });
 }
 
+/// sed -i s/a/b/ x, where this script wrote x and nothing in a or b has a meaning of its own.
+void substituted(Judge& judge, Run& run, std::string_view script, const Arg& file) {
+  const std::string path = judge.locate(run, file.text).path;
+  const std::string* known = judge.file_text(path);
+  if (!known || script.size() < 4 || script[0] != 's' || !judge.may_copy(known->size())) return;
+  const char mark = script[1];
+  const std::size_t middle = script.find(mark, 2);
+  const std::size_t end = middle == std::string_view::npos ? middle : script.find(mark, middle + 1);
+  if (end == std::string_view::npos) return;
+  const std::string_view from = script.substr(2, middle - 2), to = script.substr(middle + 1, end - middle - 1);
+  if (from.empty() || from.find_first_of("\\[]*.^$+?(){}|") != std::string_view::npos ||
+      to.find_first_of("\\&") != std::string_view::npos)
+    return;
+  std::string text = *known;
+  constexpr std::size_t most = 1000;
+  std::size_t at = 0;
+  for (std::size_t n = 0; n < most && (at = text.find(from, at)) != std::string::npos; ++n) {
+    text.replace(at, from.size(), to);
+    at += to.size();
+  }
+  judge.write_text(path, text, false);
+}
+
+/// sed -i s#https://registry.npmjs.org/#http://x.example/# package-lock.json: where packages come from from now on.
+void other_source(Judge& judge, Run& run, std::size_t first) {
+  const auto& operands = run.sorted.operands;
+  std::vector<std::string_view> scripts;
+  if (first == 1) scripts.push_back(operands[0].arg.text);
+  for (const GivenOption& given : run.sorted.options) {
+    if (given.name == "-e" && given.has_value) scripts.push_back(given.value.text);
+  }
+  const bool locks = std::any_of(
+      operands.begin() + static_cast<std::ptrdiff_t>(first), operands.end(),
+      [](const Operand& each) { return listed("lock_file", each.arg.text.substr(each.arg.text.rfind('/') + 1)); });
+  for (std::string_view script : scripts) {
+    const std::size_t address = script.rfind("http");
+    if (locks && address != std::string_view::npos && !listed("package_index", host_of(script.substr(address))))
+      judge.raise(run, "supply.index", run.where);
+  }
+}
+
+/// ruby -run -e rm -- -rf src: the code is the name of a utility, the operands are its own.
+void shell_utilities(Judge& judge, Run& run, std::span<const Arg> operands) {
+  const GivenOption* code = run.sorted.find("-e");
+  if (!code || !code->has_value || code->value.text.find_first_of(" (;") != std::string_view::npos) return;
+  std::vector<Arg> words{code->value.text == "httpd" ? judge.synthetic("http-server", code->value) : code->value};
+  words.insert(words.end(), operands.begin(), operands.end());
+  judge.carry(run, words);
+}
+
 }  // namespace
 
 void interpreter(Judge& judge, Run& run) {
@@ -86,6 +136,10 @@ void interpreter(Judge& judge, Run& run) {
     if (spec.rule) judge.raise(run, rows::rule_rows[spec.rule], given.value.where);
   }
   run.judged = true;
+  if (const GivenOption* loads = run.sorted.find("-r"); loads && loads->has_value && loads->value.text == "un") {
+    shell_utilities(judge, run, positional);
+    return;
+  }
   if (run.sorted.find("-m") && run.sorted.find("-m")->option &&
       run.sorted.find("-m")->option->spec.takes() == Role::module) {
     run_module(judge, run);
@@ -323,7 +377,7 @@ void filter_script(Judge& judge, Run& run) {
     given_script |= role == Role::code || role == Role::script;
     if (role == Role::script) {
       const Place place = judge.locate(run, given.value.text);
-      if (place.area == Area::temporary || place.area == Area::outside)
+      if ((place.area == Area::temporary && !judge.is_whole(place.path)) || place.area == Area::outside)
         judge.raise(run, "exec.outside_code", given.value.where);
       if (given.value.flow.network || judge.file_flow(place.path).network ||
           (given.value.text == "-" && run.in.flow.network))
@@ -345,15 +399,17 @@ void filter_script(Judge& judge, Run& run) {
   const bool edits = run.sorted.has("-i") && language_name(language) != "jq";
   const bool nothing_left = edits && language_name(language) == "sed" && sed_drops_all(run.sorted, first == 1);
   if (edits) judge.at_least(run, Risk::normal);
+  if (edits) other_source(judge, run, first);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {
     const Arg& arg = run.sorted.operands[i].arg;
     if (language_name(language) == "awk" && arg.text.find('=') != std::string_view::npos &&
         arg.text.find('/') == std::string_view::npos)
       continue;
     if (nothing_left) judge.empties(run, arg, Emptied::is_there);
-    if (edits)
+    if (edits) {
       judge.writes(run, arg);
-    else
+      if (first == 1 && language_name(language) == "sed") substituted(judge, run, run.sorted.operands[0].arg.text, arg);
+    } else
       judge.reads(run, arg, false);
   }
   run.sorted.operands.clear();
@@ -388,6 +444,9 @@ void package_runner(Judge& judge, Run& run) {
     // @angular/cli is ng, @nestjs/cli is nest …: known by the scope's name where the tables say so.
     if (!find_program(bare)) bare = bare.substr(slash + 1);
   }
+  const std::string installed = judge.locate(run, "node_modules/.bin/" + std::string(bare)).path;
+  if (const std::string* text = judge.file_text(installed); text && judge.picks_up(installed))
+    judge.run_written(run, bare, std::string(*text), 0, words[0]);
   const Node* known = find_program(bare);
   if (!known) {
     std::vector<Arg> rest(words.begin() + 1, words.end());

@@ -132,6 +132,20 @@ void signal(Judge& judge, Run& run) {
 }
 
 /// seq 1000000: harmless alone; not where each line becomes a process.
+/// docker cp FROM TO, where NAME: before a path means that it lies in the container.
+void container_copy(Judge& judge, Run& run) {
+  const auto& operands = run.sorted.operands;
+  for (std::size_t i = 0; i < operands.size() && i < 2; ++i) {
+    const std::size_t colon = operands[i].arg.text.find(':');
+    const bool inside = colon != std::string_view::npos && operands[i].arg.text.find('/') > colon;
+    if (inside) continue;
+    if (i == 0)
+      judge.reads(run, operands[i].arg, true);
+    else
+      judge.writes(run, operands[i].arg);
+  }
+}
+
 void counting(Judge& judge, Run& run) {
   (void)judge;
   constexpr std::size_t digits_of_many = 6;
@@ -300,14 +314,10 @@ void cluster_query(Judge& judge, Run& run) {
   run.out.secret = true;
 }
 
-void redis(Judge& judge, Run& run) {
-  run.judged = true;
-  if (run.sorted.operands.empty()) {
-    if (run.in.from != Stdin::From::terminal) judge.raise(run, "db.script", run.where);
-    return;
-  }
-  std::string first(run.sorted.operands[0].arg.text), second;
-  if (run.sorted.operands.size() > 1) second = std::string(run.sorted.operands[1].arg.text);
+namespace {
+
+/// One command of redis: its first two words say it all, but for which keys.
+void redis_command(Judge& judge, Run& run, std::string first, std::string second, bool known) {
   for (std::string* word : {&first, &second}) {
     std::transform(word->begin(), word->end(), word->begin(),
                    [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
@@ -320,9 +330,7 @@ void redis(Judge& judge, Run& run) {
   else if (is({"DEL", "UNLINK", "EXPIRE", "PEXPIRE", "GETDEL", "SPOP", "LTRIM", "ZREMRANGEBYSCORE", "ZREMRANGEBYRANK",
                "HDEL"})) {
     judge.at_least(run, Risk::normal);
-    if (std::any_of(run.sorted.operands.begin() + 1, run.sorted.operands.end(),
-                    [](const Operand& o) { return !o.arg.known; }))
-      judge.raise(run, "db.delete_rows", run.where);
+    if (!known) judge.raise(run, "db.delete_rows", run.where);
   } else if (is({"SHUTDOWN", "DEBUG", "SLAVEOF", "REPLICAOF", "FAILOVER", "RESET", "SWAPDB", "MIGRATE", "RESTORE"}))
     judge.raise(run, "db.admin", run.where);
   else if (is({"CONFIG"}) && second != "GET")
@@ -341,6 +349,44 @@ void redis(Judge& judge, Run& run) {
                "DECR",    "APPEND", "MSET",  "PUBLISH", "XADD",  "SAVE",  "BGSAVE", "RENAME",
                "PERSIST", "SETNX",  "HMSET", "LPOP",    "RPOP",  "SELECT"}))
     judge.at_least(run, Risk::normal);
+}
+
+/// redis-cli <<E: one command a line.
+void redis_lines(Judge& judge, Run& run, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string words[2];
+    std::size_t at = 0;
+    for (std::string& word : words) {
+      const std::size_t begin = std::min(line.find_first_not_of(" \t", at), line.size());
+      at = std::min(line.find_first_of(" \t", begin), line.size());
+      word = std::string(line.substr(begin, at - begin));
+    }
+    const bool known = line.find_first_of("\x01$*") == std::string_view::npos;
+    if (words[0].find('\x01') != std::string::npos) judge.raise(run, "db.script", run.where);
+    redis_command(judge, run, words[0], words[1], known);
+  }
+}
+
+}  // namespace
+
+void redis(Judge& judge, Run& run) {
+  run.judged = true;
+  const auto& operands = run.sorted.operands;
+  if (!operands.empty()) {
+    const bool known = std::all_of(operands.begin() + 1, operands.end(), [](const Operand& o) { return o.arg.known; });
+    redis_command(judge, run, std::string(operands[0].arg.text),
+                  operands.size() > 1 ? std::string(operands[1].arg.text) : std::string(), known);
+    return;
+  }
+  if (run.in.text)
+    redis_lines(judge, run, *run.in.text);
+  else if (run.in.from == Stdin::From::text)
+    redis_lines(judge, run, judge.marked_text(run.in.file));
+  else if (run.in.from != Stdin::From::terminal)
+    judge.raise(run, "db.script", run.where);
 }
 
 void device(Judge& judge, Run& run) {

@@ -99,6 +99,13 @@ void rerun_on_change(Judge& judge, Run& run) {
   if (!run.sorted.carried.empty()) judge.shell_text(run, run.sorted.carried[0], run.sorted.carried.subspan(1));
 }
 
+/// python3 -m venv /tmp/v
+void makes_environment(Judge& judge, Run& run) {
+  for (const Operand& operand : run.sorted.operands) {
+    if (operand.arg.known) judge.make_environment(judge.locate(run, operand.arg.text).path);
+  }
+}
+
 /// nvm exec 18 node x, pyenv exec python x, mise exec -- cmd
 void version_manager(Judge& judge, Run& run) {
   std::span<const Arg> words = run.sorted.carried;
@@ -240,6 +247,12 @@ void lines_that_run(Judge& judge, Run& run) {
   for (const GivenOption& given : run.sorted.options) {
     if (given.has_value && (given.name == "-e" || given.name == "-D" || given.name == "-c")) lines(given.value.text);
   }
+  if (program == "m4") {
+    for (const Operand& operand : run.sorted.operands) {
+      if (const std::string* text = judge.file_text(judge.locate(run, operand.arg.text).path))
+        lines(std::string(*text));
+    }
+  }
   if (run.in.text)
     lines(*run.in.text);
   else if (run.in.from == Stdin::From::text)
@@ -307,6 +320,8 @@ void directory_listing_server(Judge& judge, Run& run) {
   for (const GivenOption& given : run.sorted.options) {
     if (given.has_value && (given.name == "-d" || given.name == "-t")) judge.reads(run, given.value, true);
   }
+  // cd ~ && python3 -m http.server
+  if (!run.sorted.has("-d") && !run.sorted.has("-t")) judge.reads(run, judge.synthetic(".", run.words[0]), true);
 }
 
 namespace {

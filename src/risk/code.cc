@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "risk/arguments.h"
 #include "risk/exhaustion.h"
+#include "risk/functions.h"
 
 namespace cordon::risk {
 
@@ -34,6 +36,12 @@ struct Seen {
   bool grows = false;   // something is added to again and again
   bool leaves = false;  // something may end a loop, or slow it down
   bool startup_file = false;
+  bool computed_call = false;  // what is called, or loaded, is put together while it runs
+  bool unhides = false;        // text is decoded
+  bool start_place = false;    // where Python looks for what it runs first …
+  bool start_name = false;     // … and a name that it looks for there
+  bool asks_names = false;     // a name server, which may be anybody's
+  bool token = false;          // a variable whose name says that it is a secret
   bool writes = false;
   bool deletes = false;
   std::vector<std::string> written;
@@ -61,7 +69,7 @@ class CodeJudge {
       : judge_(judge), run_(run), language_(language), name_(language_name(language)), arg_(arg) {}
 
   void code(std::string_view text, int depth) {
-    std::vector<Token> tokens = lex(name_, text);
+    std::vector<Token> tokens = with_constants(name_, lex(name_, text));
     aliases(tokens);
     loops(tokens);
     const Exhaustion asked = exhaustion_of(name_, tokens);
@@ -70,6 +78,10 @@ class CodeJudge {
     seen_.many_loop |= asked.many_loop;
     note_files(judge_, run_, name_, tokens, arg_);
     for (const std::string& path : joined_paths(name_, tokens)) literal_path(path);
+    if (name_ == "generic") bare_paths(text);
+    const Functions functions(name_, tokens);
+    if (!functions.none()) find_helpers(functions, tokens);
+    choices_ = loop_choices(functions, tokens);
     for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
   }
 
@@ -86,6 +98,9 @@ class CodeJudge {
     if (seen_.memory) judge_.raise(run_, "system.fill", arg_.where);
     if (seen_.walks_home && seen_.reads) judge_.raise(run_, "secret.tree", arg_.where);
     if (seen_.endless_loop && seen_.grows && !seen_.leaves) judge_.raise(run_, "system.fill", arg_.where);
+    seen_.startup_file |= seen_.start_place && seen_.start_name;
+    if (seen_.computed_call && seen_.unhides) judge_.raise(run_, "dynamic.code", arg_.where);
+    if (seen_.asks_names && (seen_.token || seen_.secret)) judge_.raise(run_, "net.exfiltrates", arg_.where);
     if (seen_.startup_file && seen_.writes) judge_.raise(run_, "persist.startup", arg_.where);
     if (seen_.network) {
       for (const std::string& path : seen_.written)
@@ -105,19 +120,56 @@ class CodeJudge {
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (tokens[i].kind != Token::Kind::name) continue;
       const std::string& word = tokens[i].text;
+      if (is(tokens, i + 1, "=") && i + 2 < tokens.size() && tokens[i + 2].kind == Token::Kind::name)
+        other_name(tokens, i);
       if (word == "import" && tokens[i + 1].kind == Token::Kind::name) import(tokens, i + 1);
       if (word == "from" && i + 3 < tokens.size() && is(tokens, i + 2, "import")) from_import(tokens, i);
       if ((word == "require" || word == "__import__" || word == "importlib.import_module") && is(tokens, i + 1, "(") &&
           i + 2 < tokens.size() && tokens[i + 2].kind == Token::Kind::string) {
         std::string module = tokens[i + 2].text;
         if (module.starts_with("node:")) module = module.substr(5);
+        // run = require("child_process").execSync
+        const bool part = is(tokens, i + 3, ")") && is(tokens, i + 4, ".") && i + 5 < tokens.size() &&
+                          tokens[i + 5].kind == Token::Kind::name && !is(tokens, i + 6, "(");
         if (i >= 2 && is(tokens, i - 1, "=") && tokens[i - 2].kind == Token::Kind::name)
-          alias_[tokens[i - 2].text] = module;
+          alias_[tokens[i - 2].text] = part ? module + "." + tokens[i + 5].text : module;
         if (i >= 2 && is(tokens, i - 1, "=") && is(tokens, i - 2, "}")) names_in_braces(tokens, i - 2, module);
       }
       if (word == "from" && i > 0 && is(tokens, i - 1, "}") && tokens[i + 1].kind == Token::Kind::string)
         names_in_braces(tokens, i - 1, tokens[i + 1].text);
     }
+  }
+
+  /// def sh(c): subprocess.run(c, shell=True): what it is called with is what runs, and every call is in the code.
+  void find_helpers(const Functions& functions, const Tokens& tokens) {
+    std::map<const Function*, bool> plain;
+    for (std::size_t i = 0; i + 2 < tokens.size() && helpers_.size() < 100; ++i) {
+      if (tokens[i].kind != Token::Kind::name || !is(tokens, i + 1, "(")) continue;
+      const std::string_view what = find_call(language_, full_name(tokens, i));
+      if (what != "shell" && what != "argv") continue;
+      const Token& given = tokens[i + 2];
+      const bool alone = is(tokens, i + 3, ",") || is(tokens, i + 3, ")");
+      const Function* function = given.kind == Token::Kind::name ? functions.around(i) : nullptr;
+      if (!function || function->parameters.empty()) continue;
+      const std::string& first = function->parameters[0];
+      const bool split = given.text == first + ".split";
+      const bool split_by = given.text == "shlex.split" && i + 4 < tokens.size() && tokens[i + 4].text == first;
+      if (!(alone && given.text == first) && !split && !split_by) continue;
+      auto [asked, fresh] = plain.try_emplace(function, false);
+      if (fresh) asked->second = Functions::only_called(tokens, *function);
+      if (!asked->second) continue;
+      helpers_[function->name] = what;
+      inside_helper_.insert(i);
+    }
+  }
+
+  /// f = os.system: from here on f is it.
+  void other_name(const Tokens& tokens, std::size_t i) {
+    for (std::string_view more : {"(", ".", "["}) {
+      if (is(tokens, i + 3, more)) return;
+    }
+    const std::string name = full_name(tokens, i + 2);
+    if (!find_call(language_, name).empty()) alias_[tokens[i].text] = name;
   }
 
   /// import {execSync as e} from "child_process" · const {exec: e} = require("child_process")
@@ -240,6 +292,7 @@ class CodeJudge {
     std::vector<Arg> words;
     for (std::size_t i = 0; i < args.strings.size(); ++i) words.push_back(path_arg(args.strings[i], args.literal[i]));
     if (words.empty()) return;
+    if (args.more) words.push_back(path_arg({}, false));
     for (Arg& word : words) word.wildcard = false;
     const std::string_view first = words[0].text;
     seen_.runs = true;
@@ -262,11 +315,14 @@ class CodeJudge {
       return;
     }
     if (token.kind == Token::Kind::string) {
-      string_token(tokens, i);
+      string_token(tokens, i, depth);
       return;
     }
+    if (is(tokens, i, "]") && is(tokens, i + 1, "(") && i > 0 && tokens[i - 1].kind != Token::Kind::string)
+      seen_.computed_call = true;
     if (token.kind != Token::Kind::name) return;
     const std::string name = full_name(tokens, i);
+    notice(name, tokens, i);
     std::string_view what = find_call(language_, name);
     for (const std::string& module : whole_modules_) {
       if (what.empty()) what = find_call(language_, module + "." + name);
@@ -278,12 +334,27 @@ class CodeJudge {
       judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && token.text == "@load") judge_.raise(run_, "exec.library", arg_.where);
     if (name_ == "awk" && (token.text == "print" || token.text == "printf")) awk_output(tokens, i);
+    // (0, cp.execSync)("…"): the name stands in brackets of its own.
+    const bool bracketed = is(tokens, i + 1, ")") && is(tokens, i + 2, "(") && i > 0 &&
+                           (is(tokens, i - 1, "(") || is(tokens, i - 1, ",") || is(tokens, i - 1, "."));
+    if (bracketed) i += 1;
     const bool called = is(tokens, i + 1, "(");
+    // new DeleteBucketCommand({…})
+    if (called && name_ == "javascript" && what.empty() && name.ends_with("Command") &&
+        (name.starts_with("Delete") || name.starts_with("Terminate") || name.find(".Delete") != std::string::npos))
+      judge_.raise(run_, "cloud.delete", arg_.where);
     if (called && what.empty() && module_call(name, tokens, i)) return;
     if (what.empty() && name_ == "generic") {
       // clojure.java.shell/sh, shutil.rmtree: by the last part.
       const std::size_t cut = name.find_last_of(".:/");
       if (cut != std::string::npos) what = find_call(language_, std::string_view(name).substr(cut + 1));
+    }
+    const bool defined = i > 0 && (is(tokens, i - 1, "def") || is(tokens, i - 1, "function"));
+    if (auto helper = helpers_.find(name); what.empty() && called && !defined && helper != helpers_.end())
+      what = helper->second;
+    if (inside_helper_.contains(i)) {
+      judge_.at_least(run_, Risk::normal);
+      return;
     }
     if (what.empty()) {
       const bool given = called || (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::string);
@@ -293,6 +364,13 @@ class CodeJudge {
     if (what == "eval" && !called && name_ == "javascript") {
       seen_.evaluates = true;  // .then(eval)
       return;
+    }
+    if (what == "thread" && called && name_ == "javascript") {
+      const Arguments args = arguments_of(name_, tokens, i + 1);
+      const bool text = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin),
+                                    tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end, tokens.size())),
+                                    [](const Token& each) { return each.text == "eval"; });
+      if (text) evaluate(args, !args.strings.empty() && args.literal[0] && !args.unknown, depth);
     }
     if (what == "fork" || what == "thread") {
       (what == "fork" ? seen_.forks : seen_.threads) = true;
@@ -313,8 +391,71 @@ class CodeJudge {
     const bool bare_ok = name_ == "perl" || name_ == "ruby" || name_ == "php" || name_ == "powershell" ||
                          name_ == "tcl" || name_ == "lua" || name_ == "elixir" ||
                          (name_ == "generic" && !run_.only_certain);
+    if (!called && !bare_ok && handed_on(what, tokens, i)) return;
     if (!called && !bare_ok && what != "network" && what != "socket" && what != "shell_io") return;
     act(what, tokens, i, depth);
+  }
+
+  /// What matters only together with something else in the code.
+  void notice(const std::string& name, const Tokens& tokens, std::size_t i) {
+    const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
+    seen_.unhides |= listed("code_unhides", last);
+    seen_.start_place |= last.find("sitepackages") != std::string_view::npos || last == "USER_SITE" ||
+                         last == "getuserbase" || last == "get_path" || last == "get_paths";
+    // Buffer.from(x, "base64")
+    if (name.ends_with("Buffer.from")) {
+      const Arguments args = arguments_of(name_, tokens, i + 1);
+      seen_.unhides |= std::any_of(args.deep.begin(), args.deep.end(),
+                                   [](const std::string& each) { return each == "base64" || each == "hex"; });
+    }
+    const bool called = is(tokens, i + 1, "(");
+    const bool loads = name == "require" || name == "import" || last == "send" || last == "public_send" ||
+                       last == "__send__" || last == "_load";
+    if (called && loads) {
+      const Arguments args = arguments_of(name_, tokens, i + 1);
+      seen_.computed_call |= args.unknown || args.strings.empty() || !args.literal[0] || args.list;
+    }
+    seen_.computed_call |= called && name_ == "php" && name.starts_with('$') && name.find('.') == std::string::npos;
+    if (name.find("env.") != std::string::npos || name.find("ENV") != std::string::npos)
+      seen_.token |= names_a_secret(name);
+    if (last == "getenv" || last == "environ" || last == "ENV" || last == "get") {
+      const std::size_t value = i + 2;
+      if (value < tokens.size() && tokens[value].kind == Token::Kind::string)
+        seen_.token |= names_a_secret(tokens[value].text);
+    }
+  }
+
+  /// map(os.unlink, names), Process(target=os.system, args=("rm -rf x",)): called by whoever it is handed to.
+  bool handed_on(std::string_view what, const Tokens& tokens, std::size_t i) {
+    const bool runs = what == "shell" || what == "argv";
+    if (!runs && !what.starts_with("delete")) return false;
+    if (i == 0 || !(is(tokens, i + 1, ",") || is(tokens, i + 1, ")"))) return false;
+    int depth = 0;
+    std::size_t open = i;
+    while (open > 0 && i - open < 60 && depth < 1) {
+      --open;
+      if (is(tokens, open, ")")) --depth;
+      if (is(tokens, open, "(")) ++depth;
+    }
+    if (depth < 1 || open == 0 || tokens[open - 1].kind != Token::Kind::name) return false;
+    const std::string& caller = tokens[open - 1].text;
+    if (!listed("code_calls_back", std::string_view(caller).substr(caller.rfind('.') + 1))) return false;
+    judge_.at_least(run_, Risk::normal);
+    if (!runs) {
+      judge_.raise(run_, "fs.delete.unknown", arg_.where);
+      return true;
+    }
+    Arguments args = arguments_of(name_, tokens, open);
+    if (args.deep.empty()) {
+      run_shell({}, false);
+    } else if (args.deep.size() == 1) {
+      run_shell(args.deep[0], true);
+    } else {
+      args.strings = args.deep;
+      args.literal.assign(args.deep.size(), true);
+      run_words(args);
+    }
+    return true;
   }
 
   /// sh.rm("-rf", "x"), repo.git.reset("--hard"): modules whose functions are programs.
@@ -358,10 +499,27 @@ class CodeJudge {
     run_shell(std::string(line), true);
   }
 
+  /// cp["execSync"]("…"), globals()["exec"]("…"): a member by its name.
+  void member(const Tokens& tokens, std::size_t i, int depth) {
+    const std::string& text = tokens[i].text;
+    const bool module =
+        is(tokens, i - 2, ")") && i > 4 && tokens[i - 3].kind == Token::Kind::string && is(tokens, i - 4, "(");
+    const std::string owner = module                                    ? tokens[i - 3].text
+                              : tokens[i - 2].kind == Token::Kind::name ? full_name(tokens, i - 2)
+                                                                        : std::string();
+    std::string_view what = find_call(language_, owner + "." + text);
+    if (what.empty()) what = find_call(language_, "." + text);
+    if (what.empty()) what = find_call(language_, text);
+    if (!what.empty()) act(what, tokens, i + 1, depth);
+  }
+
   /// awk runs and writes by strings alone: "cmd" | getline, print | "cmd", print > "file".
-  void string_token(const Tokens& tokens, std::size_t i) {
+  void string_token(const Tokens& tokens, std::size_t i, int depth) {
     literal_path(tokens[i].text);
+    seen_.start_name |= tokens[i].text.ends_with(".pth") || tokens[i].text.ends_with("sitecustomize.py") ||
+                        tokens[i].text.ends_with("usercustomize.py");
     called_by_value(tokens, i);
+    if (i > 1 && is(tokens, i - 1, "[") && is(tokens, i + 1, "]") && is(tokens, i + 2, "(")) member(tokens, i, depth);
     // $`…` of zx and Bun.
     if (name_ == "javascript" && i > 0 && (is(tokens, i - 1, "$") || tokens[i - 1].text.ends_with(".$")))
       run_shell(tokens[i].text, !tokens[i].unknown);
@@ -385,7 +543,7 @@ class CodeJudge {
       return;
     }
     if (from || into || coprocess) {
-      judge_.raise(run_, "exec.inline", arg_.where);
+      if (!from || !only_filters(tokens[i].text)) judge_.raise(run_, "exec.inline", arg_.where);
       run_shell(tokens[i].text, !tokens[i].unknown);
       return;
     }
@@ -402,6 +560,15 @@ class CodeJudge {
     if (i >= 1 && is(tokens, i - 1, "<")) judge_.reads(run_, path_arg(tokens[i].text, true), false);
   }
 
+  /// print | "sort -k2": what awk is ever so often told to sort or to show elsewhere.
+  static bool only_filters(std::string_view command) {
+    const std::string_view program = command.substr(0, command.find(' '));
+    const bool aside = command == "cat 1>&2" || command == "cat >&2" || command == "cat > /dev/stderr";
+    return aside || ((program == "sort" || program == "uniq" || program == "column" || program == "wc" ||
+                      program == "head" || program == "tail") &&
+                     command.find_first_of("><|;&`$(") == std::string_view::npos);
+  }
+
   /// print > name: something is written, whatever the name turns out to be.
   void awk_output(const Tokens& tokens, std::size_t i) {
     int depth = 0;
@@ -413,6 +580,10 @@ class CodeJudge {
         judge_.at_least(run_, Risk::normal);
         return;
       }
+      // print | cmd: what it is called is in a variable.
+      const bool pipe = depth == 0 && is(tokens, k, "|") && !is(tokens, k - 1, "|") && !is(tokens, k + 1, "|");
+      if (pipe && k + 1 < tokens.size() && tokens[k + 1].kind == Token::Kind::name)
+        judge_.raise(run_, "exec.inline", arg_.where);
     }
   }
 
@@ -435,6 +606,18 @@ class CodeJudge {
     if (place.guarded) judge_.raise(run_, "guard.touched", arg_.where);
   }
 
+  /// builtins.readFile /home/me/.ssh/id_rsa: in Nix and others a path needs no quotes.
+  void bare_paths(std::string_view text) {
+    constexpr std::string_view ends = " \t\n\"'(){}[];,";
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_of(ends, at), text.size());
+      const std::string_view word = text.substr(at, end - at);
+      if ((word.starts_with('/') || word.starts_with("~/")) && word.find('/', 2) != std::string_view::npos)
+        literal_path(std::string(word));
+      at = end + 1;
+    }
+  }
+
   void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {
     Arguments args = arguments_of(name_, tokens, i + 1);
     const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
@@ -442,6 +625,7 @@ class CodeJudge {
         literal && std::all_of(args.literal.begin(), args.literal.end(), [](bool each) { return each; });
     if (run_.only_certain && !certain && listed("code_uncertain", what)) {
       judge_.at_least(run_, Risk::normal);
+      seen_.evaluates |= what == "eval" && ++evaluations_ < 1000 && fetches(tokens, args);  // exec(urlopen(…).read())
       return;
     }
     if (what == "shell" || what == "argv") {
@@ -459,7 +643,11 @@ class CodeJudge {
         args.strings = args.deep;
         args.literal.assign(args.deep.size(), true);
       }
-      const bool words = args.list || (what == "argv" && args.strings.size() > 1 && name_ != "python");
+      // (clojure.java.shell/sh "rm" "-rf" "src")
+      const bool apart = name_ == "generic" && args.strings.size() > 1 && args.literal[0] &&
+                         args.strings[0].find(' ') == std::string::npos;
+      const bool words = args.list || apart || (what == "argv" && args.strings.size() > 1 && name_ != "python");
+      if (one_of(tokens, args)) return;
       // A tool that is no interpreter must not be a way to run things, whatever is run.
       const bool interpreter = run_.sorted.program && run_.sorted.program->base.has(Mark::stdin_code);
       if (!interpreter && !run_.own_code) judge_.raise(run_, "exec.inline", arg_.where);
@@ -481,7 +669,7 @@ class CodeJudge {
       if (args.strings.empty())
         judge_.raise(run_, what == "delete_tree" ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
       for (std::size_t k = 0; k < args.strings.size() && k < 1 + (name_ == "perl" || name_ == "r" ? 50u : 0u); ++k) {
-        judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown));
+        judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown && !args.strings[k].empty()));
       }
       run_.recursive = before;
     } else if (what == "delete_options") {  // fs.rmSync(path, {recursive: true})
@@ -509,19 +697,26 @@ class CodeJudge {
       });
       judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
     } else if (what == "getattr_module") {
-      if (!literal) judge_.raise(run_, "dynamic.code", arg_.where);
+      const bool choice = args.begin < tokens.size() && choices_.contains(tokens[args.begin].text);
+      if (!choice && !stated(tokens, args.begin)) judge_.raise(run_, "dynamic.code", arg_.where);
     } else if (what == "callbacks") {
       for (const std::string& name : args.deep) {
-        if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec")
+        if (name == "unlink" || name == "rmdir" || name == "system" || name == "exec" || name == "passthru" ||
+            name == "shell_exec" || name == "assert")
           judge_.raise(run_, "dynamic.code", arg_.where);
       }
     } else if (what == "tcl_file") {
       if (is(tokens, i + 1, "delete")) judge_.raise(run_, "fs.delete.recursive", arg_.where);
     } else if (what == "getattr") {
-      if (args.unknown || args.strings.size() < 2 || !args.literal[1]) judge_.raise(run_, "dynamic.code", arg_.where);
+      attribute(tokens, args, depth);
     } else if (what == "update_rows") {
       if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.update_rows", arg_.where);
       judge_.at_least(run_, Risk::normal);
+    } else if (what == "delete_many") {
+      if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.delete_rows", arg_.where);
+      judge_.at_least(run_, Risk::normal);
+    } else if (what == "schedule") {
+      judge_.raise(run_, "persist.schedule", arg_.where);
     } else if (what == "write") {
       seen_.writes = true;
       judge_.at_least(run_, Risk::normal);
@@ -547,6 +742,9 @@ class CodeJudge {
       open(args);
     } else if (what == "network" || what == "send") {
       network(args, what == "send");
+    } else if (what == "asks_names") {
+      seen_.asks_names |= args.unknown || args.strings.empty() || !args.literal[0];
+      judge_.at_least(run_, Risk::normal);
     } else if (what == "socket") {
       seen_.socket = true;
       judge_.at_least(run_, Risk::normal);
@@ -558,7 +756,10 @@ class CodeJudge {
       }
       if (args.list) run_words(args);
     } else if (what == "eval" || what == "eval_block") {
-      evaluate(args, literal, depth);
+      evaluate(args, literal && (name_ != "python" || stated(tokens, args.begin)), depth);
+    } else if (what == "eval_text") {  // timeit("code"), timeit(function)
+      if (literal && !args.strings[0].empty()) evaluate(args, literal, depth);
+      judge_.at_least(run_, Risk::normal);
     } else if (what == "dynamic") {
       judge_.raise(run_, "dynamic.code", arg_.where);
     } else if (what == "load") {
@@ -597,13 +798,76 @@ class CodeJudge {
         if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
       }
     } else if (what == "sql") {
-      for (const std::string& text : args.strings) judge_.sql(run_, text, arg_.where);
+      const bool wrapped = !args.strings.empty() && !args.literal[0];  // execute(text("…"))
+      for (const std::string& text : wrapped ? args.deep : args.strings) judge_.sql(run_, text, arg_.where);
     } else if (what == "writes") {
       seen_.writes = true;
       judge_.at_least(run_, Risk::normal);
     } else if (what == "normal") {
       judge_.at_least(run_, Risk::normal);
     }
+  }
+
+  /// for c in ["git fetch", "git pull"]: run(c): each of them.
+  bool one_of(const Tokens& tokens, Arguments args) {
+    if (args.begin >= tokens.size() || tokens[args.begin].kind != Token::Kind::name) return false;
+    std::string name = tokens[args.begin].text;
+    if (name == "shlex.split" && args.begin + 2 < tokens.size()) name = tokens[args.begin + 2].text;
+    if (name.ends_with(".split")) name.resize(name.size() - 6);
+    auto choices = choices_.find(name);
+    if (choices == choices_.end()) return false;
+    for (const std::vector<std::string>& choice : choices->second) {
+      if (choice.size() == 1) {
+        run_shell(choice[0], true);
+        continue;
+      }
+      args.strings = choice;
+      args.literal.assign(choice.size(), true);
+      run_words(args);
+    }
+    return true;
+  }
+
+  /// Is the argument that begins there a literal, and nothing else?
+  static bool stated(const Tokens& tokens, std::size_t at) {
+    if (at + 1 < tokens.size() && tokens[at].kind == Token::Kind::name && tokens[at].text.size() == 1) ++at;  // f"…"
+    if (at >= tokens.size() || tokens[at].kind != Token::Kind::string || tokens[at].unknown) return false;
+    return at + 1 >= tokens.size() || is(tokens, at + 1, ")") || is(tokens, at + 1, ",") || is(tokens, at + 1, ";") ||
+           tokens[at + 1].kind == Token::Kind::line_end;
+  }
+
+  /// getattr(os, "system")("…"): a name like any other, when it is stated.
+  void attribute(const Tokens& tokens, const Arguments& args, int depth) {
+    std::size_t second = args.begin;
+    for (int open = 0; second < args.end; ++second) {
+      if (is(tokens, second, "(") || is(tokens, second, "[")) ++open;
+      if (is(tokens, second, ")") || is(tokens, second, "]")) --open;
+      if (open == 0 && is(tokens, second, ",")) break;
+    }
+    if (!stated(tokens, second + 1)) {
+      judge_.raise(run_, "dynamic.code", arg_.where);
+      return;
+    }
+    const std::string& name = tokens[second + 1].text;
+    const bool plain = second == args.begin + 1 && tokens[args.begin].kind == Token::Kind::name;
+    std::string_view what =
+        plain ? find_call(language_, full_name(tokens, args.begin) + "." + name) : std::string_view{};
+    for (std::string_view module :
+         {"", "os.", "subprocess.", "shutil.", "builtins.", "urllib.request.", "socket.", "pty."}) {
+      if (what.empty()) what = find_call(language_, std::string(module) + name);
+    }
+    if (what.empty()) return;
+    if (is(tokens, args.end + 1, "("))
+      act(what, tokens, args.end, depth);
+    else if (listed("code_uncertain", what))
+      judge_.raise(run_, "dynamic.code", arg_.where);
+  }
+
+  bool fetches(const Tokens& tokens, const Arguments& args) const {
+    for (std::size_t i = args.begin; i < std::min(args.end, tokens.size()); ++i) {
+      if (tokens[i].kind == Token::Kind::name && find_call(language_, full_name(tokens, i)) == "network") return true;
+    }
+    return false;
   }
 
   /// os.walk(expanduser("~")), Path.home().rglob(…): harmless for names, not for what the files hold.
@@ -704,11 +968,20 @@ class CodeJudge {
     for (const std::string& text : args.strings) {
       if (text.find("://") != std::string::npos) judge_.reaches(run_, path_arg(text, true), host_of(text));
     }
+    // fetch(…, {method: "DELETE"})
+    for (const std::string& text : args.deep) {
+      if (text == "DELETE" && !run_.local_only) judge_.raise(run_, "net.deletes", arg_.where);
+      sends |= text == "POST" || text == "PUT" || text == "PATCH";
+    }
     if (sends && !run_.local_only) judge_.raise(run_, "net.sends", arg_.where);
+    // urlretrieve("https://…", "x"): from here on x holds what came.
+    const bool saves = args.strings.size() > 1 && args.literal[0] && args.literal[1] &&
+                       args.strings[0].find("://") != std::string::npos && !args.strings[1].empty();
+    if (saves && !sends) judge_.mark_file(judge_.locate(run_, args.strings[1]).path, Flow{.network = true});
   }
 
   void evaluate(const Arguments& args, bool literal, int depth) {
-    if (literal && args.strings.size() == 1 && depth < max_evaluations) {
+    if (literal && !args.list && depth < max_evaluations) {
       code(args.strings[0], depth + 1);
       return;
     }
@@ -722,7 +995,11 @@ class CodeJudge {
   std::string_view name_;
   const Arg& arg_;
   Seen seen_;
+  int evaluations_ = 0;
   std::map<std::string, std::string> alias_;
+  std::map<std::string, std::string_view> helpers_;  // functions of the code that run what they are given
+  std::set<std::size_t> inside_helper_;              // where they do
+  std::map<std::string, std::vector<std::vector<std::string>>> choices_;
   std::vector<std::string> whole_modules_;  // from M import *
 };
 

@@ -14,6 +14,7 @@ struct Token {
   Kind kind;
   std::string text;  // a name with its dots ("os.path.join"), a string's value, the command in backticks, one character
   bool unknown = false;
+  std::uint32_t indent = 0;  // of the line after a line_end
 };
 
 /// `language` decides what is a comment, a string, a regular expression. Unterminated parts end with the text.

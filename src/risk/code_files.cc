@@ -39,6 +39,9 @@ class Files {
   void note() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].kind == Token::Kind::name) name(i);
+      if (tokens_[i].kind == Token::Kind::string && i > 1 && is_token(tokens_, i - 1, "=")) package_script(i);
+      if (tokens_[i].text.ends_with("scripts") && is_token(tokens_, i + 1, "=") && is_token(tokens_, i + 2, "{"))
+        package_scripts(i);
     }
   }
 
@@ -50,10 +53,37 @@ class Files {
     else if (ends_with_any(name, {"writeFileSync", "writeFile", "appendFileSync", "File.write", "IO.write",
                                   "file_put_contents", "writeTextFileSync", "writeTextFile", "Bun.write"}))
       whole(i);
-    else if (ends_with_any(name, {"write", "write_text", "puts", "writelines", "print"}))
+    else if (ends_with_any(name, {"write", "write_text", "puts", "writelines", "print", "console.log", "echo", "say"}))
       written(i);
     else if (name == "import" || name == "from" || name == "require" || name == "require_relative" || name == "load")
       loaded(i);
+  }
+
+  /// p.scripts = {...p.scripts, prepare: "…"}
+  void package_scripts(std::size_t i) {
+    for (std::size_t k = i + 3; k + 1 < tokens_.size() && k < i + 60 && !is_token(tokens_, k, "}"); ++k) {
+      if (tokens_[k].kind != Token::Kind::string || !is_token(tokens_, k - 1, ":")) continue;
+      judge_.package_script(run_, tokens_[k - 2].text, tokens_[k].text, arg_);
+    }
+  }
+
+  /// .scripts.postinstall = "…", p["scripts"]["test"] = "…": what npm will find, by whatever way it gets there.
+  void package_script(std::size_t i) {
+    std::string script;
+    std::size_t owner = i - 2;
+    if (is_token(tokens_, i - 2, "]") && i > 4 && tokens_[i - 3].kind == Token::Kind::string) {
+      script = tokens_[i - 3].text;
+      owner = i - 5;
+      const bool quoted = is_token(tokens_, owner, "]") && owner > 0 && tokens_[owner - 1].text == "scripts";
+      if (!quoted && !tokens_[owner].text.ends_with("scripts")) return;
+    } else {
+      const std::string& name = tokens_[owner].text;
+      const std::size_t at = name.find("scripts.");
+      if (tokens_[owner].kind != Token::Kind::name || at == std::string::npos || (at > 0 && name[at - 1] != '.'))
+        return;
+      script = name.substr(at + 8);
+    }
+    judge_.package_script(run_, script, tokens_[i].text, arg_);
   }
 
   void opened(std::size_t i) {
@@ -116,8 +146,8 @@ class Files {
     if (!searches_) {
       searches_ = std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) {
         return token.kind == Token::Kind::name &&
-               ends_with_any(token.text, {"glob", "globSync", "walk", "readdir", "readdirSync", "listdir", "scandir",
-                                          "iterdir", "Dir.children", "Dir.entries", "Find.find"});
+               ends_with_any(token.text, {"Dir", "glob", "globSync", "walk", "readdir", "readdirSync", "listdir",
+                                          "scandir", "iterdir", "Dir.children", "Dir.entries", "Find.find"});
       });
     }
     if (!*searches_) return;
@@ -149,10 +179,29 @@ class Files {
     const Arguments args = arguments_of(language_, tokens_, i + 1);
     const bool whole_file = ends_with_any(tokens_[i].text, {"write", "write_text"});
     if (ends_with_any(tokens_[i].text, {"write_text"}) && is_nothing(args, 0)) emptied_if_found();
+    if (path_.empty() && !args.deep.empty()) judge_.prints(text_given(args, 0));
     if (path_.empty()) return;
     if (whole_file && !appends_ && is_nothing(args, 0)) emptied(path_);
+    if (whole_file && args.deep.empty()) pieces(path_);
     keep(path_, text_given(args, 0), appends_, decodes(tokens_, args));
     appends_ = true;
+  }
+
+  /// s = s.replace("test:", "test:\n\tcurl … | sh"); open("Makefile", "w").write(s): what is written is not known, but
+  /// which texts of the code may be in it is. Only those count that look like commands.
+  void pieces(const std::string& path) {
+    if (pieced_) return;
+    pieced_ = true;
+    std::string text;
+    for (const Token& token : tokens_) {
+      if (token.kind != Token::Kind::string || token.unknown) continue;
+      for (std::string_view command : {"curl ", "wget ", "rm -", "| sh", "|sh", "| bash"}) {
+        if (token.text.find(command) == std::string::npos) continue;
+        text += token.text + "\n";
+        break;
+      }
+    }
+    keep(path, text, true, false);
   }
 
   void keep(const std::string& path, const std::string& text, bool append, bool hidden) {
@@ -192,6 +241,7 @@ class Files {
   const Arg& arg_;
   std::string path_;
   bool appends_ = false;
+  bool pieced_ = false;
   std::optional<bool> prints_;
   std::optional<bool> searches_;
 };

@@ -108,6 +108,7 @@ void Judge::environment(Run& run, std::string_view name, const Arg& value) {
   } else if (what == "source") {
     raise(run, "supply.index", value.where);
   } else if (what == "path" || what == "library_path") {
+    path_changed_ |= what == "path";
     std::string_view rest = value.text;
     while (true) {
       const std::size_t colon = rest.find(':');

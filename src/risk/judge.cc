@@ -8,13 +8,6 @@
 
 namespace cordon::risk {
 
-namespace {
-
-constexpr std::uint32_t max_depth = 24;
-constexpr std::size_t max_calls = 400'000;
-constexpr std::uint64_t max_nested = std::uint64_t{256} << 20;  // Script::work of all texts inside the text
-
-/// A variable whose name says that it holds a secret.
 bool names_a_secret(std::string_view name) {
   for (std::string_view part :
        {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL", "ACCESS_KEY"}) {
@@ -22,6 +15,12 @@ bool names_a_secret(std::string_view name) {
   }
   return false;
 }
+
+namespace {
+
+constexpr std::uint32_t max_depth = 24;
+constexpr std::size_t max_calls = 400'000;
+constexpr std::uint64_t max_nested = std::uint64_t{256} << 20;  // Script::work of all texts inside the text
 
 /// A command's redirects as they take effect: those around it first, the outermost before all; its own last.
 std::vector<const Redirect*> in_order(const Command& command) {
@@ -202,6 +201,34 @@ void Judge::write_text(const std::string& path, std::string_view text, bool appe
   if (kept.size() + text.size() <= most) kept += text;
 }
 
+void Judge::prints(const std::string& text) {
+  constexpr std::size_t most = 4096;
+  if (printed_.size() + text.size() < most) printed_ += text + "\n";
+}
+
+/// A long text that is copied again and again would cost the square of what was asked.
+bool Judge::may_copy(std::size_t size) {
+  constexpr std::uint64_t most = std::uint64_t{64} << 20;
+  copied_ += size;
+  return copied_ < most;
+}
+
+void Judge::copy_text(const std::string& from, const std::string& to) {
+  const std::string* text = file_text(from);
+  if (!text || from == to) return;
+  if (!may_copy(text->size())) {
+    mark_file(to, Flow{.decoded = true});  // whoever runs it does not know what it holds
+    whole_.erase(to);
+    return;
+  }
+  const std::string copied = *text;
+  const std::string inside = to + "/" + from.substr(from.rfind('/') + 1);
+  for (const std::string& path : {to, inside}) {
+    write_text(path, copied, false);
+    if (is_whole(from)) whole_.insert(path);
+  }
+}
+
 Flow Judge::variable_flow(std::string_view name) const {
   auto found = variables_.find(name);
   return found == variables_.end() ? Flow{} : found->second;
@@ -337,6 +364,7 @@ Stdin Judge::input_of(ScriptState& state, std::uint32_t index, const Stdin& oute
 }
 
 void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer, const Stdin& outer_in) {
+  printed_.clear();
   const Command& command = state.script->commands[index];
   Frame frame = outer;
   frame.carried = false;

@@ -53,6 +53,7 @@ struct Run {
   Span where;
   Sorted sorted;
   Risk level = Risk::safe;
+  std::vector<Arg> positional;  // $0, $1 … of a script that a file or the input holds
   Flow out;
   std::string uncoverable;
   std::size_t invocation = 0;
@@ -108,10 +109,23 @@ class Judge {
   /// What a file is known to hold, because this script has written it.
   const std::string* file_text(const std::string& path) const;
   bool has_written() const { return !written_.empty(); }
+  /// Is all that the file holds known, and judged where it runs?
+  bool is_whole(const std::string& path) const { return whole_.contains(path); }
+  /// A text that inline code prints: where its output goes to a file, that file holds it.
+  void prints(const std::string& text);
+  /// Programs below it come from where packages ordinarily come from.
+  void make_environment(const std::string& directory) { environments_.insert(directory); }
+  bool may_copy(std::size_t size);
+  /// A copy holds what the file held that this script wrote; `to` may be the directory it goes to.
+  void copy_text(const std::string& from, const std::string& to);
+  /// What npm will find under that name.
+  void package_script(Run& run, std::string_view name, std::string_view text, const Arg& arg);
   void write_text(const std::string& path, std::string_view text, bool append);
   /// True once for each time that a file is written, so that no tool judges the same text again.
   bool picks_up(const std::string& path) { return picked_up_.insert(path).second; }
-  void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg);
+  /// `positional` nothing: whoever runs it may hand it anything.
+  void run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg,
+                   std::optional<std::vector<Arg>> positional = {});
   bool names_a_child(const Word& word) const;
   void set_alias(std::string_view name, std::string_view line) { aliases_[std::string(name)] = line; }
   void mark_variable(std::string_view name, Flow flow);
@@ -156,12 +170,18 @@ class Judge {
   void shell_escapes(Run& run);
   void implied_files(Run& run);
   void scripts_of_package(Run& run);
+  void committed_workflows(Run& run);
+  void hooks_of(Run& run, std::string_view directory, const Arg& arg);
   void picked_up(Run& run);
   void run_picked_up(Run& run, const std::string& path, std::string_view language);
   void run_lines(Run& run, std::string_view text, const Arg& arg);
   void run_compiled(Run& run);
+  void compiled_to(Run& run);
+  void compose_file(Run& run, std::string_view text);
   void stray_paths(Run& run);
   void stray_command(Run& run);
+  void lent_stores(Run& run);
+  void settings_text(Run& run, const Arg& arg);
   void unnamed_options(Run& run, bool about_commands);
   void unnamed_option(Run& run, std::string_view name, const Arg& value);
   static bool is_glued(const Sorted& sorted, std::string_view name, bool glued);
@@ -170,6 +190,7 @@ class Judge {
   void list_calls(std::span<const Arg> words, Span where);
   void unknown_program(Run& run, std::string_view name);
   void unprotects(Run& run, std::string_view name);
+  void own_program(Run& run, std::string_view name);
   void unknown_name(Run& run);
   bool one_of_few(Run& run);
   std::string_view looked_up(const Arg& name) const;
@@ -193,7 +214,8 @@ class Judge {
   void foreign_source(Run& run);
   bool unknown_download() const;
   void package_settings(Run& run, const Place& place, std::string_view text, Span where);
-  std::optional<std::string> output_text(const Run& run, const Command& command) const;
+  bool copies_exactly(const Run& run, const Command& command) const;
+  std::optional<std::string> output_text(const Run& run, const Command& command);
   std::vector<std::string> canonical_words(const Run& run) const;
 
   const RiskContext& context_;
@@ -206,7 +228,12 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept
   std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
+  std::set<std::string, std::less<>> compiled_;              // programs made of nothing but texts that are kept
+  std::set<std::string, std::less<>> environments_;          // of Python, made by this script
+  std::string printed_;                                      // by the inline code of the command that is judged now
+  bool path_changed_ = false;                                // a program's name may mean another file
   bool compiles_ = false;                                    // a compiler ran after something was written
   std::map<std::string, std::string, std::less<>> renamed_;  // path → the program that was copied or linked there
   std::map<std::string, std::string, std::less<>> aliases_;
@@ -218,11 +245,15 @@ class Judge {
   mutable std::unordered_map<std::string, Place> places_;
   std::size_t calls_ = 0;
   std::uint64_t nested_ = 0;
+  std::uint64_t copied_ = 0;  // bytes of texts that were looked through or copied again
 };
 
 /// What a program needs judged beyond its row; named by `check` in the data.
 using Check = void (*)(Judge&, Run&);
 Check check_named(std::string_view name);
+
+/// AWS_SECRET_ACCESS_KEY, db_token: a variable of that name holds a secret.
+bool names_a_secret(std::string_view name);
 
 /// delete, destroy, drop … or list, get, show … in a word such as "apps:destroy" or "delete-stack".
 Risk verb_risk(std::string_view word);

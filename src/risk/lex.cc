@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "risk/code.h"
 
 namespace cordon::risk {
@@ -60,6 +62,9 @@ class Lexer {
     if (c == '\n') {
       add(Token::Kind::line_end, "\n");
       ++at_;
+      const std::size_t begin = std::min(text_.find_first_not_of(" \t", at_), text_.size());
+      tokens_.back().indent = static_cast<std::uint32_t>(begin - at_);
+      at_ = begin;
     } else if (c == ' ' || c == '\t' || c == '\r') {
       ++at_;
     } else if (manner_.hash_comment && c == '#' && !(language_ == "php" && peek(1) == '[')) {
@@ -71,6 +76,8 @@ class Lexer {
       at_ = end == std::string_view::npos ? text_.size() : end + 2;
     } else if (manner_.dash_comment && c == '-' && peek(1) == '-') {
       skip_line();
+    } else if (language_ == "generic" && c == '\'' && (peek(1) == '(' || peek(1) == '[')) {
+      ++at_;  // a list that Lisp is not to evaluate
     } else if (c == '"' || c == '\'' || c == '`') {
       quoted(c);
     } else if (manner_.percent_words && c == '%' &&

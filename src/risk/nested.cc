@@ -19,6 +19,20 @@ std::string with_unknowns(std::string_view marked) {
   return text;
 }
 
+/// $0 & $0 &: the script starts itself, and does not wait.
+bool starts_itself(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find("$0", at)) != std::string_view::npos; at += 2) {
+    const std::size_t before = text.substr(0, at).find_last_not_of(" \t\"");
+    const std::size_t after = std::min(text.find_first_not_of(" \t\"", at + 2), text.size());
+    const bool command =
+        before == std::string_view::npos || std::string_view("\n;&|({").find(text[before]) != std::string_view::npos;
+    const bool goes_on = after < text.size() && (text[after] == '&' || text[after] == '|') &&
+                         text.substr(after, 2) != "&&" && text.substr(after, 2) != "||";
+    if (command && goes_on) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Judge::shell_text(Run& run, const Arg& text, std::span<const Arg> positional, std::optional<Frame> given) {
@@ -127,7 +141,14 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
   if (const std::string* text = file_text(place.path)) {
     const bool sourced = !run.words.empty() && (run.words[0].text == "." || run.words[0].text == "source");
     const std::string whole = sourced ? with_calls(*text) : *text;
-    run_written(run, file.text, whole, language, file);
+    // sh x.sh a b; where the file is no operand, or is sourced, what it gets is somebody else's.
+    std::optional<std::vector<Arg>> positional;
+    const auto& operands = run.sorted.operands;
+    if (!sourced && !operands.empty() && operands[0].arg.text.data() == file.text.data()) {
+      positional.emplace();
+      for (std::size_t i = 1; i < operands.size(); ++i) positional->push_back(operands[i].arg);
+    }
+    run_written(run, file.text, whole, language, file, std::move(positional));
   }
   if (file.text.starts_with("http://") || file.text.starts_with("https://")) {
     raise(run, "net.run", file.where);
@@ -141,7 +162,7 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
   if (!file.known && file.maybe_many && !listed("code_file", file.text)) raise(run, "dynamic.script", file.where);
   if (run.frame.away) return;
   if (place.credential) raise(run, "secret.read", file.where);
-  if (place.area == Area::temporary) raise(run, "exec.temporary", file.where);
+  if (place.area == Area::temporary && !is_whole(place.path)) raise(run, "exec.temporary", file.where);
   if (place.area == Area::outside || place.area == Area::home) {
     raise(run, "exec.outside", file.where);
     need(Need::Kind::read_path, place.path);
@@ -150,9 +171,17 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
 }
 
 /// A script that was written a moment ago is as known as if it stood on the command line.
-void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language,
-                        const Arg& arg) {
+void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg,
+                        std::optional<std::vector<Arg>> positional) {
   if (too_deep(run)) return;
+  if (!positional) {
+    Arg any = synthetic("$argument", arg);
+    any.known = false;
+    any.maybe_many = true;
+    positional = std::vector<Arg>{any};
+  }
+  positional->insert(positional->begin(), arg);
+  if (starts_itself(text)) raise(run, "process.endless", arg.where);
   const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (language == 0 || language_name(language) == "data") {
     std::string_view wanted = "shell";
@@ -184,7 +213,9 @@ void Judge::run_written(Run& run, std::string_view name, const std::string& text
   Stdin before = std::exchange(run.in, Stdin{});
   Frame frame = run.frame;
   run.frame.depth += 1;
+  positional->swap(run.positional);
   run_code(run, language, content);
+  positional->swap(run.positional);
   run.frame = frame;
   run.in = before;
   run.own_code = own;
@@ -213,6 +244,11 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
     return;
   }
   at_least(run, Risk::normal);
+  run.positional.clear();
+  if (run.sorted.node && run.sorted.has("-s")) {  // sh -s a b
+    run.positional.push_back(run.words[0]);
+    for (const Operand& operand : run.sorted.operands) run.positional.push_back(operand.arg);
+  }
   if (run.in.text) {
     Arg text;
     text.text = *run.in.text;
@@ -254,7 +290,7 @@ void Judge::run_stdin(Run& run, std::uint8_t language) {
 void Judge::run_code(Run& run, std::uint8_t language, const Arg& arg) {
   const std::string_view name = language_name(language);
   if (name == "shell") {
-    shell_text(run, arg, {});
+    shell_text(run, arg, std::vector<Arg>(run.positional));
     return;
   }
   if (arg.flow.network) {

@@ -41,6 +41,13 @@ constexpr std::array picked_up_by{
         "Guardfile .rspec.rb _plugins/*.rb .pryrc .irbrc",
         "ruby"},
     PickedUp{"phpunit pest codeception artisan composer", "*Test.php bootstrap.php *.phpunit.php artisan", "php"},
+    PickedUp{"git", ".gitmodules", "lines"},
+    PickedUp{"docker docker-compose podman podman-compose nerdctl",
+             "docker-compose*.yml docker-compose*.yaml compose*.yml compose*.yaml", "compose"},
+    PickedUp{"terraform tofu terragrunt", "*.tf", "terraform"},
+    PickedUp{"meson muon", "meson.build", "generic"},
+    PickedUp{"conan waf", "conanfile.py wscript", "python"},
+    PickedUp{"devcontainer", "devcontainer.json", "lines"},
     PickedUp{"prove", "*.t", "perl"},
     PickedUp{"bats bats-core shellspec shunit2", "*.bats *_test.sh *_spec.sh", "shell"},
     PickedUp{"java gradle gradlew mvn mvnw sbt kotlin scala groovy ant jbang",
@@ -136,6 +143,20 @@ void Judge::scripts_of_package(Run& run) {
   }
 }
 
+void Judge::package_script(Run& run, std::string_view name, std::string_view text, const Arg& arg) {
+  std::string line = fmt::format("\n\"{}\": \"", name);
+  for (char c : text) {
+    if (c == '"' || c == '\\') line += '\\';
+    line += c;
+  }
+  write_text(locate(run, "package.json").path, line + "\"", true);
+  // These run by themselves wherever the package is installed: one that fetches is as grave as what it does.
+  const bool by_itself = listed("package_hook", name);
+  const bool fetches = text.find("curl") != std::string_view::npos || text.find("wget") != std::string_view::npos ||
+                       text.find("http") != std::string_view::npos;
+  if (by_itself && fetches && !too_deep(run)) shell_text(run, synthetic(std::string(text), arg), {});
+}
+
 /// The lines that a makefile runs for the goals of this call.
 void Judge::run_recipes(Run& run, const std::string& text, const Arg& arg) {
   std::vector<std::string> goals;
@@ -163,12 +184,18 @@ namespace {
 
 /// The command without what belongs to the line around it: a comma, a bracket, a quote that was opened before it.
 std::string_view without_end(std::string_view line) {
-  std::string_view command = line.substr(0, line.find_last_not_of(" \t\r,)]") + 1);
+  std::string_view command = line.substr(0, line.find_last_not_of(" \t\r,)]}") + 1);
   for (char quote : {'"', '\''}) {
     if (command.ends_with(quote) && std::count(command.begin(), command.end(), quote) % 2 == 1)
       command.remove_suffix(1);
   }
   return command;
+}
+
+bool is_command_key(std::string_view key) {
+  const std::size_t end = key.find_last_not_of(" \t\"'");
+  key = key.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  return key == "command" || key == "run" || key == "cmd" || key == "entry" || key == "script" || key == "shell";
 }
 
 /// Of a CMakeLists.txt only what runs while it is read; custom commands belong to their targets.
@@ -191,18 +218,41 @@ void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    bool said = false;  // that what follows is a command
     // What follows each mark that may stand before a command, from the outermost on.
-    for (std::size_t tries = 0; tries < 6 && !line.empty(); ++tries) {
-      line.remove_prefix(std::min(line.find_first_not_of(" \t-\"'[>|@"), line.size()));
+    for (std::size_t tries = 0; tries < 12 && !line.empty(); ++tries) {
+      line.remove_prefix(std::min(line.find_first_not_of(" \t-\"'[{>|@"), line.size()));
       std::string_view command = without_end(line);
-      if (begins_a_command(command)) {
+      if (begins_a_command(command) || said) {
         shell_text(run, synthetic(std::string(command), arg), {});
         break;
       }
       const std::size_t mark = line.find_first_of(":=\"'(");
       const std::size_t word = line.find("COMMAND ");
       if (mark == std::string_view::npos && word == std::string_view::npos) break;
+      said = is_command_key(line.substr(0, mark)) && line.find_first_not_of(" :=|>\"'[{") != std::string_view::npos &&
+             line.find_first_not_of(" |>-+", std::min(mark + 1, line.size())) != std::string_view::npos &&
+             line[mark] != '(' && line.find('{', mark) == std::string_view::npos;
       line.remove_prefix(word != std::string_view::npos ? word + 8 : mark + 1);
+    }
+  }
+}
+
+/// docker compose up, with a file that says what docker run would be stopped for.
+void Judge::compose_file(Run& run, std::string_view text) {
+  const bool starts = std::any_of(run.words.begin() + 1, run.words.end(), [](const Arg& word) {
+    return word.text == "up" || word.text == "run" || word.text == "start" || word.text == "create";
+  });
+  if (!starts) return;
+  auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (has("privileged: true") || has("pid: host") || has("pid: \"host\"") || has("SYS_ADMIN") || has("- ALL") ||
+      has("unconfined"))
+    raise(run, "container.privileged", run.where);
+  if (has("docker.sock:") || has("containerd.sock:")) raise(run, "container.socket", run.where);
+  for (std::string_view before : {"- ", "- \"", "- '", "[\"", "['", "\"", "source: "}) {
+    for (std::string_view path : {"/:/", "/etc:", "/root:", "/home:", "/var/run:", "~/.ssh", "~/.aws",
+                                  "~:", "${HOME}:", "$HOME:", "${HOME}/.ssh", "${HOME}/.aws", "~/.kube", "~/.docker"}) {
+      if (has(std::string(before) + std::string(path))) raise(run, "container.mount_system", run.where);
     }
   }
 }
@@ -211,8 +261,20 @@ void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
 void Judge::run_picked_up(Run& run, const std::string& path, std::string_view language) {
   if (too_deep(run) || !picks_up(path)) return;
   const std::string text = written_.find(path)->second;
+  if (language == "compose") {
+    compose_file(run, text);
+    return;
+  }
+  if (language == "terraform") {
+    // What a plan runs already; the rest waits for apply.
+    for (std::size_t at = 0; (at = text.find("\"external\"", at)) != std::string::npos; at += 10)
+      run_lines(run, std::string_view(text).substr(at + 10, 400), run.words[0]);
+    return;
+  }
   if (language == "lines") {
     const bool cmake = path.ends_with(".cmake") || path.ends_with("CMakeLists.txt");
+    if (cmake && text.find("REMOVE_RECURSE") != std::string::npos)
+      raise(run, "fs.delete.recursive", run.words[0].where);
     run_lines(run, cmake ? processes_of(text) : text, run.words[0]);
     return;
   }
@@ -228,6 +290,7 @@ void Judge::picked_up(Run& run) {
   if (run.frame.away || run.sorted.has("-n") || run.sorted.has("--dry-run")) return;
   const std::string_view program = last_part(run.words[0].text);
   compiles_ |= has_word(compilers, program);
+  if (has_word(compilers, program)) compiled_to(run);
   const std::string_view family = run.sorted.program ? run.sorted.program->name.view() : program;
   if (family == "make" || program == "just") {
     const GivenOption* directory = run.sorted.find("-C");
@@ -245,6 +308,76 @@ void Judge::picked_up(Run& run) {
     }
     for (const std::string& path : paths) run_picked_up(run, path, row.language);
   }
+}
+
+namespace {
+
+/// The shell text of a workflow's line: without "- run:" before it, and with what the forge puts in as variables.
+std::string workflow_line(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t-"), line.size()));
+  for (std::string_view key : {"run:", "script:"}) {
+    if (line.starts_with(key)) line.remove_prefix(key.size());
+  }
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  std::string text;
+  while (!line.empty()) {
+    const std::size_t open = std::min(line.find("${{"), line.size());
+    text += line.substr(0, open);
+    line.remove_prefix(open);
+    if (line.empty()) break;
+    const std::size_t close = std::min(line.find("}}"), line.size());
+    const bool secret = line.substr(0, close).find("secrets") != std::string_view::npos;
+    text += secret ? "${FORGE_SECRET}" : "${FORGE_VALUE}";
+    line.remove_prefix(std::min(close + 2, line.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+/// cat > .github/workflows/x.yml <<E …; git commit: the forge's machines will run it, with the forge's secrets. That a
+/// workflow builds, deletes and installs is its job; what counts is a line that fetches or sends.
+void Judge::committed_workflows(Run& run) {
+  if (run.sorted.program->name.view() != "git" || run.sorted.chain.size() < 2 || run.rehearsal) return;
+  const std::string_view verb = run.sorted.chain[1]->name.view();
+  if (verb != "push" && verb != "commit") return;
+  std::vector<std::string> lines;
+  for (const auto& [path, text] : written_) {
+    if (!listed("workflow", path)) continue;
+    if (!may_copy(text.size())) {
+      raise(run, "shell.limit", run.where);
+      return;
+    }
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      const std::string_view line = std::string_view(text).substr(at, end - at);
+      const bool fetches = line.find("curl ") != std::string_view::npos || line.find("wget ") != std::string_view::npos;
+      // Many a workflow fetches its tools; only what it does with secrets counts before it is pushed.
+      const bool counts = fetches && (verb == "push" || line.find("secrets") != std::string_view::npos);
+      if (counts && picks_up(path + ":" + std::to_string(at))) lines.push_back(workflow_line(line));
+      at = end + 1;
+    }
+  }
+  const Frame before = run.frame;
+  run.frame.away = true;
+  for (std::string& line : lines) {
+    if (!too_deep(run)) shell_text(run, synthetic(std::move(line), run.words[0]), {});
+  }
+  run.frame = before;
+}
+
+/// gcc -o /tmp/x /tmp/x.c: from here on /tmp/x is as known as its source, where that is known wholly.
+void Judge::compiled_to(Run& run) {
+  const GivenOption* output = run.sorted.find("-o");
+  bool known = false;
+  for (const Arg& word : run.words.subspan(1)) {
+    const std::size_t dot = word.text.rfind('.');
+    const bool source = dot != std::string_view::npos && !word.text.starts_with('-') && word.text.size() - dot <= 4;
+    if (!source || (output && word.text == output->value.text)) continue;
+    known = is_whole(locate(run, word.text).path);
+    if (!known) return;
+  }
+  if (known && output && output->has_value) compiled_.insert(locate(run, output->value.text).path);
 }
 
 /// cc x.c -o x && ./x: the program is what its source says.
@@ -303,6 +436,7 @@ void Judge::implied_files(Run& run) {
   if (!run.sorted.program) return;
   if (!written_.empty()) {
     scripts_of_package(run);
+    committed_workflows(run);
     picked_up(run);
   }
   if (files_.empty() && trees_.empty()) return;
@@ -325,12 +459,7 @@ void package_script(Judge& judge, Run& run) {
     const std::string_view text = operand.arg.text;
     const std::size_t equals = text.find('=');
     if (!text.starts_with("scripts.") || equals == std::string_view::npos) continue;
-    std::string line = fmt::format("\n\"{}\": \"", text.substr(8, equals - 8));
-    for (char c : text.substr(equals + 1)) {
-      if (c == '"' || c == '\\') line += '\\';
-      line += c;
-    }
-    judge.write_text(judge.locate(run, "package.json").path, line + "\"", true);
+    judge.package_script(run, text.substr(8, equals - 8), text.substr(equals + 1), operand.arg);
   }
 }
 

@@ -119,7 +119,11 @@ void Judge::by_path(Run& run, std::string_view path) {
                               place.path.find("/venv/bin/") != std::string::npos ||
                               place.path.find("/.venv/bin/") != std::string::npos ||
                               place.path.find("/vendor/bin/") != std::string::npos;
-  if (place.area == Area::system || listed("tool_directory", place.path) || tool_directory || run.frame.away) {
+  const std::size_t bin = place.path.rfind("/bin/");
+  const bool environment = bin != std::string::npos && environments_.contains(place.path.substr(0, bin)) &&
+                           !carried.network && !file_text(place.path);
+  if (place.area == Area::system || listed("tool_directory", place.path) || tool_directory || environment ||
+      run.frame.away) {
     judge_program(run, name);
     return;
   }
@@ -129,7 +133,7 @@ void Judge::by_path(Run& run, std::string_view path) {
     at_least(run, Risk::normal);
     if (const std::string* text = file_text(place.path)) {
       run.own_code = true;
-      run_written(run, name, *text, 0, run.words[0]);
+      run_written(run, name, *text, 0, run.words[0], std::vector<Arg>(run.words.begin() + 1, run.words.end()));
       run.own_code = false;
     }
     run_compiled(run);
@@ -140,6 +144,20 @@ void Judge::by_path(Run& run, std::string_view path) {
     return;
   }
   if (find_program(name)) judge_program(run, name);
+  if (compiled_.contains(place.path)) {
+    at_least(run, Risk::normal);
+    run_compiled(run);
+    return;
+  }
+  // cat > /tmp/x.sh <<E …; chmod +x /tmp/x.sh; /tmp/x.sh: as known as if it stood on the command line.
+  if (const std::string* text = file_text(place.path); text && place.area == Area::temporary && is_whole(place.path)) {
+    at_least(run, Risk::normal);
+    run.own_code = true;
+    run_written(run, name, std::string(*text), 0, run.words[0],
+                std::vector<Arg>(run.words.begin() + 1, run.words.end()));
+    run.own_code = false;
+    return;
+  }
   raise(run, place.area == Area::temporary ? "exec.temporary" : "exec.outside", run.words[0].where);
 }
 
@@ -172,10 +190,23 @@ void Judge::judge_program(Run& run, std::string_view name) {
     }
   }
   if (name.starts_with('!')) raise(run, "dynamic.program", run.words[0].where);
+  if (path_changed_ && !written_.empty()) own_program(run, name);
   if (program)
     known_program(run, *program);
   else
     unknown_program(run, name);
+}
+
+/// echo 'rm -rf x' > bin/ls; PATH=$PWD/bin:$PATH; ls
+void Judge::own_program(Run& run, std::string_view name) {
+  if (run.words[0].text.find('/') != std::string_view::npos || run.frame.away) return;
+  const std::string ending = "/" + std::string(name);
+  std::vector<std::string> texts;  // a copy: what runs may write
+  for (const auto& [path, text] : written_) {
+    if (path.ends_with(ending) && picks_up(path)) texts.push_back(text);
+  }
+  for (const std::string& text : texts)
+    run_written(run, name, text, 0, run.words[0], std::vector<Arg>(run.words.begin() + 1, run.words.end()));
 }
 
 void Judge::verbs(Run& run, std::span<const Arg> words) {
@@ -226,6 +257,9 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
       is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [&](const GivenOption& given) {
         return given.name == name && given.has_value && matches(token.substr(equals + 1), given.value.text);
       });
+    } else if (token.find('*') != std::string_view::npos) {
+      is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(),
+                       [&](const GivenOption& given) { return matches(token, given.name); });
     } else {
       is = run.sorted.has(token);
     }
@@ -343,6 +377,7 @@ void Judge::known_program(Run& run, const Node& program) {
     stray_paths(run);
     stray_command(run);
   }
+  lent_stores(run);
   copies_nothing(run);
   apply_net(run);
   implied_files(run);

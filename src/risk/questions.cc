@@ -45,6 +45,9 @@ bool Judge::asks_for_help(const Run& run) const {
   const bool grave = sorted.node->base.level >= static_cast<int>(Risk::dangerous);
   if (run.words.size() == 2) {
     const std::string_view only = run.words[1].text;
+    // pytest -v, ninja -v, ctest -V: they say more of what they do.
+    const std::string_view name = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
+    if ((only == "-v" || only == "-V") && listed("talkative", name)) return false;
     if (only == "--version" || only == "--help") return true;
     if (only == "-V" && !sorted.find("-V")->option) return true;
     if (!grave && (only == "-V" || only == "-v" || only == "-version" || only == "-help" || only == "version" ||

@@ -49,6 +49,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   const bool to_process = redirect.target.has(Piece::Kind::process_out);
   if (to_process) return;
   if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
+  const bool was_whole = is_whole(locate(run, target.text).path);
   writes(run, target);
   if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, streams);
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
@@ -59,6 +60,8 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
     if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
     if (std::optional<std::string> text = output_text(run, command)) {
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
+      const bool exact = command.output || copies_exactly(run, command);
+      if (target.known && exact && (was_whole || redirect.kind == Redirect::Kind::write)) whole_.insert(place.path);
       package_settings(run, place, *text, target.where);
       // A hook is as grave as what it will run.
       if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);
@@ -66,14 +69,32 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   }
 }
 
+/// cat <<E, cat a: are the bytes known that come out, each of them?
+bool Judge::copies_exactly(const Run& run, const Command& command) const {
+  if (command.words.empty() || command.words[0].text() != "cat") return false;
+  if (command.words.size() == 1) return run.in.text || (run.in.from == Stdin::From::text && run.in.file.known);
+  return std::all_of(command.words.begin() + 1, command.words.end(),
+                     [&](const Word& word) { return is_whole(locate(run, word.text()).path); });
+}
+
 /// What a command prints, for the few that print only what they were given.
-std::optional<std::string> Judge::output_text(const Run& run, const Command& command) const {
+std::optional<std::string> Judge::output_text(const Run& run, const Command& command) {
   if (command.output) return command.output;
   if (command.words.empty() || !command.words[0].known()) return std::nullopt;
   const std::string name = command.words[0].text();
   if (name == "cat" && command.words.size() == 1 && run.in.text) return *run.in.text;
   if (name == "cat" && command.words.size() == 1 && run.in.from == Stdin::From::text)
     return std::string(run.in.file.text);
+  if (name == "cat" && command.words.size() > 1) {  // cat a b > c, where this script wrote a and b
+    std::string all;
+    for (std::size_t i = 1; i < command.words.size() && i < 16; ++i) {
+      const std::string* part = file_text(locate(run, command.words[i].text()).path);
+      if (!part || !may_copy(part->size())) return std::nullopt;
+      all += *part;
+    }
+    return all;
+  }
+  if (!printed_.empty()) return printed_;
   if (name != "echo" && name != "printf") return std::nullopt;
   std::string text;
   std::size_t next = 1;

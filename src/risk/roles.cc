@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/descriptor_name.h"
+#include "risk/code.h"
 #include "risk/judge.h"
 
 namespace cordon::risk {
@@ -70,6 +71,7 @@ void Judge::writes(Run& run, const Arg& arg) {
   if (!place.kept()) return;
   at_least(run, Risk::normal);
   effect(Effect::Kind::writes, place.path);
+  whole_.erase(place.path);
   if (place.guarded) {
     raise(run, "guard.touched", arg.where);
     return;
@@ -185,6 +187,16 @@ void Judge::reaches(Run& run, const Arg& arg, std::string_view host) {
 
 namespace {
 
+template <typename Each>
+void lines_of(const std::string& kept, Each each) {
+  const std::string text = kept;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    each(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+  }
+}
+
 /// pkg@https://…, git+ssh://…, http:, user/repo, ./local, file.tgz
 std::string_view package_rule(std::string_view spec) {
   if (spec.starts_with("http://") || spec.find("@http://") != std::string_view::npos) return "supply.url";
@@ -198,6 +210,27 @@ std::string_view package_rule(std::string_view spec) {
 }
 
 }  // namespace
+
+/// vim -S x.vim, tmux -f x.conf, ssh -F x: settings that this script wrote may run something.
+void Judge::settings_text(Run& run, const Arg& arg) {
+  if (written_.empty() || !arg.known) return;
+  const std::string path = locate(run, arg.text).path;
+  const std::string_view program = run.sorted.program->name.view();
+  const std::string* text = file_text(path);
+  if (!text || program == "make" || !picks_up(path)) return;
+  const bool code = program == "python" || program == "node" || program == "ruby" || program == "perl";
+  if (program == "vi") {
+    lines_of(*text, [&](std::string_view line) {
+      if (!too_deep(run)) judge_vim(*this, run, line, arg);
+    });
+  } else if (program == "emacs") {
+    if (const auto generic = language_named("generic")) run_written(run, path, std::string(*text), *generic, arg);
+  } else if (code || listed("code_file", path)) {
+    run_written(run, path, std::string(*text), 0, arg);
+  } else {
+    run_lines(run, std::string(*text), arg);
+  }
+}
 
 void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
   switch (role) {
@@ -295,6 +328,10 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       if (arg.word && arg.word->has(Piece::Kind::process_in)) raise(run, "dynamic.stdin", arg.where);
       if (!arg.known && !arg.wildcard && arg.text.starts_with('$') && role == Role::library)
         raise(run, "dynamic.script", arg.where);
+      if (arg.text.starts_with("data:")) {  // node --import 'data:text/javascript,…'
+        raise(run, "exec.library", arg.where);
+        break;
+      }
       if (arg.text.starts_with("file://") || arg.text.starts_with("http")) {
         raise(run, arg.text.starts_with("http") ? "net.run" : "exec.library", arg.where);
         break;
@@ -305,6 +342,7 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         const std::string* text = input ? run.in.text : file_text(locate(run, arg.text).path);
         if (text) run_recipes(run, *text, arg);
       }
+      settings_text(run, arg);
       // vim -S x.vim, java -cp x.jar: a bare name may be a file that was just downloaded.
       if ((!files_.empty() || !trees_.empty()) && arg.known && file_flow(locate(run, arg.text).path).network)
         raise(run, "net.download_run", arg.where);
@@ -314,13 +352,16 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       const Place place = locate(run, arg.text);
       const Flow carried = file_flow(place.path);
       if (carried.network) raise(run, "net.download_run", arg.where);
-      if (place.area == Area::temporary || place.area == Area::outside ||
+      if ((place.area == Area::temporary && !is_whole(place.path)) || place.area == Area::outside ||
           (place.area == Area::home && role == Role::library))
         raise(run, "exec.outside_code", arg.where);
       break;
     }
     case Role::code:
-      run_code(run, language, arg);
+      if (arg.text == "-" && run.sorted.marked(Mark::stdin_code))
+        run_stdin(run, language);
+      else
+        run_code(run, language, arg);
       break;
     case Role::script:
       run_script_file(run, arg, language);

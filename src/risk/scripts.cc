@@ -289,6 +289,14 @@ void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg) 
 
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
   judge.at_least(run, Risk::normal);
+  if (const std::size_t line = command.find('\n'); line != std::string_view::npos) {
+    for (std::size_t at = 0; at < command.size();) {
+      const std::size_t end = std::min(command.find('\n', at), command.size());
+      judge_debugger(judge, run, command.substr(at, end - at), arg);
+      at = end + 1;
+    }
+    return;
+  }
   while (command.starts_with(' ')) command.remove_prefix(1);
   for (std::string_view runs : {"dump ",
                                 "append ",

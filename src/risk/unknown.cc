@@ -25,6 +25,10 @@ bool is_library(std::string_view path) {
   return path.find(".so.") != std::string_view::npos;
 }
 
+std::string_view bare_name(std::string_view option) {
+  return option.substr(std::min(option.find_first_not_of('-'), option.size()));
+}
+
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '.'; }
 
 }  // namespace
@@ -234,7 +238,7 @@ bool Judge::is_glued(const Sorted& sorted, std::string_view name, bool glued) {
 }
 
 void Judge::unnamed_option(Run& run, std::string_view name, const Arg& value) {
-  const std::string_view bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  const std::string_view bare = bare_name(name);
   if (listed("option_text", bare)) return;
   std::string_view command = value.text;
   if (begins_a_command(command)) {
@@ -303,7 +307,7 @@ void Judge::stray_paths(Run& run) {
   }
   for (const GivenOption& given : run.sorted.options) {
     if (!given.has_value || (given.option && given.option->spec.takes() != Role::data)) continue;
-    const std::string_view bare = given.name.substr(std::min(given.name.find_first_not_of('-'), given.name.size()));
+    const std::string_view bare = bare_name(given.name);
     const std::optional<Place> place = path_of(given.value);
     if (place && place->credential && !place->persistent && !listed("option_credential", bare))
       reads(run, given.value, false);
@@ -312,6 +316,29 @@ void Judge::stray_paths(Run& run) {
     if (named.size() == given.value.text.size() || !named.starts_with('/') || !listed("code_file", named)) continue;
     const Area area = locate(run, named).area;
     if (area == Area::temporary || area == Area::outside) raise(run, "exec.outside_code", given.value.where);
+  }
+}
+
+/// node --env-file ~/.aws/credentials, docker build --secret id=x,src=~/.ssh/id_rsa: made for what belongs to the
+/// project, and handed a file out of somebody's store.
+void Judge::lent_stores(Run& run) {
+  if (run.sorted.marked(Mark::wrapper)) return;
+  for (const GivenOption& given : run.sorted.options) {
+    if (!given.has_value || !given.value.known || !listed("option_lent", bare_name(given.name))) continue;
+    std::string_view path = given.value.text;
+    for (std::string_view key : {"src=", "source="}) {
+      const std::size_t at = path.find(key);
+      if (at == std::string_view::npos || (at > 0 && path[at - 1] != ',')) continue;
+      path = path.substr(at + key.size());
+      path = path.substr(0, path.find(','));
+    }
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string_view::npos || slash == 0) continue;
+    Run here;
+    here.frame.directory = run.frame.directory;
+    if (!locate(here, path).credential || !locate(here, path.substr(0, slash)).holds_secrets) continue;
+    run.out.secret = true;
+    raise(run, "secret.read", given.value.where);
   }
 }
 

@@ -57,6 +57,36 @@ const std::vector<Bomb>& bombs() {
       {"a subscript that names its own command", 2'000, [](N n) { return "`[ " + times(n, "a[$b ") + "`"; }},
       {"words and redirects", 10'000, [](N n) { return "sort" + times(n, " a") + times(n, " >b"); }},
       {"redirects of nothing", 10'000, [](N n) { return "echo '" + times(n, " ") + "'" + times(n, " >b"); }},
+      {"copies of a long text", 1'000,
+       [](N n) { return "cat >a <<'E'\n" + times(n, "ls -la /x\n") + "E\n" + times(n, "cp a b;cat a>c;mv b a;"); }},
+      {"a long workflow, committed again and again", 1'000,
+       [](N n) {
+         return "cat >.github/workflows/a.yml <<'E'\n" + times(n, "- run: curl x\n") + "E\n" + times(n, "git commit;");
+       }},
+      {"code that writes a file again and again", 2'000,
+       [](N n) { return "python3 - <<'E'\np='Makefile'\n" + times(n, "open(p,'w').write(s+'curl x')\n") + "E\n"; }},
+      {"code of nothing but names", 2'000,
+       [](N n) {
+         return "python3 - <<'E'\n" +
+                counted(n, [](const std::string& i) { return "a" + i + "='x'\nf(a" + i + ")\n"; }) + "E\n";
+       }},
+      {"evaluations in evaluations", 2'000,
+       [](N n) { return "python3 - <<'E'\n" + times(n, "getattr(exec(") + "\nE\n"; }},
+      {"functions and loops", 1'000,
+       [](N n) { return "python3 - <<'E'\n" + times(n, "def f(c):\n os.system(c)\nfor c in ['a']: f(c)\n") + "E\n"; }},
+      {"a function that runs again and again", 3'000,
+       [](N n) { return "python3 - <<'E'\ndef f(c):\n" + times(n, " os.system(c)\n") + "E\n"; }},
+      {"brackets that nobody closes", 1'000,
+       [](N n) { return "node - <<'E'\n" + times(n, "function f(c){for(const a of [x=(c)=>exec(c,") + "\nE\n"; }},
+      {"bare paths", 2'000,
+       [](N n) {
+         return "nix eval --expr '" + counted(n, [](const std::string& i) { return "/a/b" + i + " "; }) + "'";
+       }},
+      {"programs of one's own", 1'000,
+       [](N n) {
+         return "PATH=$PWD/bin:$PATH;" + counted(250, [](const std::string& i) { return "echo ls>bin/a" + i + ";"; }) +
+                times(n, "a1;");
+       }},
       {"hooks with a long text", 2'000,
        [](N n) { return "echo '" + times(n, "ls;") + "'" + times(n, " >.git/hooks/a"); }},
       {"lines that expect types", 2'000,
