@@ -1,5 +1,6 @@
 // Arithmetic on what is known. One unknown makes the result unknown; what the expression assigns is then forgotten too.
 #include <limits>
+#include <set>
 
 #include "shell/array_key.h"
 #include "shell/characters.h"
@@ -7,6 +8,16 @@
 
 namespace cordon::shell {
 namespace {
+
+// What is not known stands there as its source, which has run already.
+std::string known_text(const Field& word) {
+  std::string text;
+  for (const Piece& piece : word.pieces) {
+    const bool as_written = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob;
+    text += as_written ? std::string_view(piece.text) : "0";
+  }
+  return text;
+}
 
 // Tells a Calculation the value of a name and takes assignments.
 class Names {
@@ -301,6 +312,7 @@ std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& f
   if (!text.known) {
     std::string all;
     for (const Piece& piece : text.pieces) all += piece.text;
+    run_named(known_text(field_of(text)), flow);
     forget_arithmetic(all);
     note_abort();
     return std::nullopt;
@@ -313,10 +325,7 @@ std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& f
 std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow& flow, int depth) {
   // A subscript is expanded when it is evaluated, commands in it and all: a text that came from a variable runs them.
   if (text.find("$(") != std::string_view::npos || text.find('`') != std::string_view::npos) {
-    Parser inner(arena_.copy(text), arena_, limits_, dialect_);
-    inner.pin({});
-    Parts parts = inner.read_quoted_text(false);
-    expand_value(parts, Context::quoted, flow);
+    run_named(text, flow);
     forget_arithmetic(text);
     note_abort();
     return std::nullopt;
@@ -347,25 +356,60 @@ std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow
   Here names(*this, flow, depth);
   std::optional<long long> value = Calculation(text, names).result();
   if (!value) {
+    if (depth == 0) run_named(text, flow);
     forget_arithmetic(text);
     note_abort();
   }
   return value;
 }
 
+Field Evaluator::field_of(const Value& value) {
+  Field field;
+  field.pieces = value.known ? Field::literal(value.text).pieces : value.pieces;
+  return field;
+}
+
 void Evaluator::run_subscripts(const Field& name, const Flow& flow) {
-  // What is not known stands there as its source, which has run already.
-  std::string text;
-  for (const Piece& piece : name.pieces) {
-    const bool as_written = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob;
-    text += as_written ? std::string_view(piece.text) : "0";
+  const std::string text = known_text(name);
+  const std::size_t open = text.find('[');
+  if (open == std::string::npos) return;
+  const bool runs = text.find("$(") != std::string::npos || text.find('`') != std::string::npos;
+  if (runs || (open > 0 && is_name_char(text[open - 1]))) run_named(std::string_view(text).substr(open), flow);
+}
+
+void Evaluator::run_as_number(const std::string& name, const std::string& text, const Flow& flow) {
+  const Variable* variable = state_.find(name);
+  if (variable != nullptr && variable->integer) run_named(text, flow);
+}
+
+void Evaluator::run_named(std::string_view text, const Flow& flow) {
+  std::set<std::string, std::less<>> seen;
+  run_named(text, flow, seen);
+}
+
+void Evaluator::run_named(std::string_view text, const Flow& flow, std::set<std::string, std::less<>>& seen) {
+  if (seen.size() > 64 || depth_ > 1000 || !afford(16 + text.size())) return;
+  ++depth_;
+  const bool expands = text.find('$') != std::string_view::npos || text.find('`') != std::string_view::npos;
+  std::string again;
+  if (expands && seen.insert(std::string(text)).second) {
+    Parser inner(arena_.copy(text), arena_, limits_, dialect_);
+    inner.pin({});
+    again = known_text(field_of(expand_value(inner.read_quoted_text(false), Context::quoted, flow)));
+    if (again != text) run_named(again, flow, seen);
   }
-  if (text.find('[') == std::string::npos) return;
-  if (text.find("$(") == std::string::npos && text.find('`') == std::string::npos) return;
-  Parser inner(arena_.copy(text), arena_, limits_, dialect_);
-  inner.pin(name.where);
-  Parts parts = inner.read_quoted_text(false);
-  expand_value(parts, Context::quoted, flow);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_name_start(text[i]) || (i > 0 && is_name_char(text[i - 1]))) continue;
+    std::size_t end = i;
+    while (end < text.size() && is_name_char(text[end])) ++end;
+    const std::string_view name = text.substr(i, end - i);
+    i = end;
+    const Variable* variable = state_.find(name);
+    if (variable == nullptr || !seen.insert("=" + std::string(name)).second) continue;
+    run_named(known_text(field_of(variable->value)), flow, seen);
+    for (const auto& [key, value] : variable->elements) run_named(known_text(field_of(value)), flow, seen);
+  }
+  --depth_;
 }
 
 // Every name in it that something might be assigned to.

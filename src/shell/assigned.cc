@@ -4,6 +4,23 @@
 #include "shell/evaluator.h"
 
 namespace cordon::shell {
+namespace {
+
+// What is only read keeps its value, which may hold something that runs.
+bool may_assign(std::string_view before, std::string_view after) {
+  constexpr std::string_view blanks = " \t\n";
+  before = before.substr(0, before.find_last_not_of(blanks) + 1);
+  const std::size_t at = after.find_first_not_of(blanks);
+  if (before.ends_with("++") || before.ends_with("--") || at == std::string_view::npos) return true;
+  after = after.substr(at);
+  if (after[0] == '=') return !after.starts_with("==");
+  for (std::string_view op : {"++", "--", "[", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>="}) {
+    if (after.starts_with(op)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void Evaluator::collect(const List* list, Assigned& out) const {
   if (list == nullptr || out.everything) return;
@@ -42,6 +59,7 @@ void Evaluator::collect(const Node& node, Assigned& out) const {
   }
   if (node.kind == Node::Kind::function) {
     out.names.insert(State::function_key(node.name));
+    if (node.inner != nullptr) out.functions[std::string(node.name)].push_back(node.inner);
     bool leaves = out.leaves;
     if (node.inner != nullptr && out.seen.insert(node.inner).second) collect(*node.inner, out);
     out.leaves = leaves;
@@ -102,11 +120,13 @@ void Evaluator::collect_arithmetic(const Parts& parts, Assigned& out) const {
   collect(parts, out);
   for (const Part& part : parts) {
     std::string_view text = part.text;
+    const bool last = &part == &parts.back();
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (!is_name_start(text[i])) continue;
       std::size_t end = i;
       while (end < text.size() && is_name_char(text[end])) ++end;
-      out.names.insert(std::string(text.substr(i, end - i)));
+      const std::string_view after = end == text.size() && last ? ")" : text.substr(end);
+      if (may_assign(text.substr(0, i), after)) out.names.insert(std::string(text.substr(i, end - i)));
       i = end;
     }
     if (part.kind == Part::Kind::dquote) collect_arithmetic(part.parts, out);

@@ -30,7 +30,11 @@ Status Evaluator::builtin(std::string_view name, std::uint32_t index, std::size_
 Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
   if (takes_names(name)) {
     const std::vector<Field> words = script_.commands[index].words;
-    for (std::size_t i = first + 1; i < words.size(); ++i) run_subscripts(words[i], flow);
+    for (std::size_t i = first + 1; i < words.size(); ++i) {
+      run_subscripts(words[i], flow);
+      const std::string text = words[i].text();
+      change_special(std::string_view(text).substr(0, text.find_first_of("=[+")), words[i].where);
+    }
   }
   if (name == ":" || name == "true") return Status::success;
   if (name == "false") return Status::failure;
@@ -56,11 +60,12 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
   if (name == "alias" || name == "unalias") return alias_builtin(index, first);
   if (name == "shopt") return shopt_builtin(index, first);
   if (name == "trap") return trap_builtin(index, first, flow);
-  if (name == "exec") return exec_builtin(index, flow);
+  if (name == "exec") return exec_builtin(index, first, flow);
   if (name == "command" || name == "builtin") return wrapped_builtin(name, index, first, flow);
   if (name == "return") {
     ++leaves_;
     if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.moment();
+    if (!sourced_.empty() && !sourced_.back()) sourced_.back() = state_.moment();
     return Status::unknown;
   }
   if (name == "let") {
@@ -69,6 +74,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
       if (word.known()) {
         arithmetic(word.text(), flow, 0);
       } else {
+        run_named(word.text(), flow);
         forget_arithmetic(word.text());
       }
     }
@@ -81,6 +87,10 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
       forget_everything();
     } else {
       callbacks(name, index, first, flow);
+      note_descriptor(index, first);
+      const Command command = script_.commands[index];
+      for (std::size_t i = first + 1; i < command.words.size() && command.input; ++i)
+        run_as_number(command.words[i].text(), *command.input, flow);
       unknown_names(index, first);
       for (std::string_view own : {"MAPFILE", "OPTARG", "OPTIND", "COMPREPLY"}) state_.make_unknown(own);
     }
@@ -102,10 +112,50 @@ void Evaluator::unknown_names(std::uint32_t index, std::size_t first) {
     if (!words[i].known()) return forget_everything();
     std::string text = words[i].text();
     std::string name = text.substr(0, text.find_first_of("=["));
-    if (is_name(name)) state_.make_unknown(name);
+    if (is_name(name)) lose(name);
     // A name may hang on its option: -vx, -ax.
     if (text.size() > 2 && text[0] == '-' && is_name(std::string_view(text).substr(2)))
       state_.make_unknown(text.substr(2));
+  }
+}
+
+void Evaluator::lose(std::string_view name) {
+  const Variable* variable = state_.find(name);
+  if (variable != nullptr && variable->reference) return forget_everything();
+  state_.make_unknown(name);
+}
+
+/// `declare -g` inside a function that has a local one: what it is when the function ends is open.
+bool Evaluator::hides_global(const std::string& name) {
+  bool hides = false;
+  for (Call& call : calls_) {
+    for (State::Change& local : call.locals) {
+      if (local.name != name) continue;
+      local.value = Variable{.kind = Variable::Kind::function};
+      hides = true;
+    }
+  }
+  return hides;
+}
+
+/// read -u 3, mapfile -u3
+void Evaluator::note_descriptor(std::uint32_t index, std::size_t first) {
+  const std::vector<Field>& words = script_.commands[index].words;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    const std::string text = words[i].text();
+    const std::size_t letter = text.starts_with('-') ? text.find('u') : std::string::npos;
+    if (letter == std::string::npos) continue;
+    std::string number = text.substr(letter + 1);
+    if (number.empty() && i + 1 < words.size()) number = words[i + 1].text();
+    if (!number.empty() && number.size() < 4 && std::ranges::all_of(number, is_digit)) ++shared_inputs_[std::stoi(number)];
+  }
+}
+
+/// Names that mean something to bash itself.
+void Evaluator::change_special(std::string_view name, Span where) {
+  if (name == "BASH_ARGV0") state_.around.zero = Value::unknown("$0", "0");
+  for (std::string_view special : {"BASH_ALIASES", "BASH_CMDS", "BASH_COMPAT", "FUNCNEST", "POSIXLY_CORRECT"}) {
+    if (name == special) not_understood("a variable that lets bash read or run otherwise: " + std::string(name), where);
   }
 }
 
@@ -150,11 +200,22 @@ Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const F
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   }
-  bool arguments = words.size() > first + 2;
-  auto outer = state_.around.positional;
-  if (arguments) state_.around.positional = nullptr;
+  const bool arguments = words.size() > first + 2;
+  const Surroundings outer = state_.around;
+  const auto given = arguments_of(index, first + 2);
+  if (arguments) state_.around.positional = given;
+  sourced_.emplace_back();
   run_text(*text, flow, where);
-  if (arguments) state_.around.positional = outer;
+  const std::optional<std::uint64_t> returned = sourced_.back();
+  sourced_.pop_back();
+  // What `set` makes them inside they stay.
+  const bool kept = given != nullptr && state_.around.positional == given;
+  if (returned) {
+    for (const std::string& changed : state_.changed_since(*returned)) state_.make_unknown(changed);
+    merge(outer);
+    if (flow.output != nullptr) flow.output->lose();
+  }
+  if (arguments) state_.around.positional = kept ? outer.positional : nullptr;
   return Status::unknown;
 }
 
@@ -166,7 +227,8 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   bool local = name == "local" || ((name == "declare" || name == "typeset") && !calls_.empty());
   Variable flags;
   bool prints = words.size() == first + 1, functions = false, indexed = false, associative = false, global = false;
-  bool unexport = false;
+  bool unexport = false, inherits = false;
+  Variable taken;
   std::size_t i = first + 1;
   for (; i < words.size(); ++i) {
     if (!words[i].known()) break;
@@ -184,13 +246,13 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
           flags.exported = on, unexport = !on;
           break;
         case 'i':
-          flags.integer = true;
+          (on ? flags : taken).integer = true;
           break;
         case 'l':
-          flags.lower = true;
+          (on ? flags : taken).lower = true;
           break;
         case 'u':
-          flags.upper = true;
+          (on ? flags : taken).upper = true;
           break;
         case 'r':
           flags.readonly = true;
@@ -209,6 +271,9 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
           break;
         case 'g':
           global = true;
+          break;
+        case 'I':
+          inherits = true;
           break;
         case 'f':
         case 'F':
@@ -230,7 +295,7 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
       if (!words[i].known()) continue;
       const Variable* function = state_.find(State::function_key(words[i].text()));
       if (function != nullptr && function->kind == Variable::Kind::function)
-        run_later(words[i].text(), flow, script_.commands[index].where);
+        run_later(words[i].text() + " \"$@\"", flow, script_.commands[index].where, Changes::nothing);
     }
     return Status::unknown;
   }
@@ -249,12 +314,21 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
       if (entry.has_value) entry.value = Value::of(text.substr(equals + 1));
       if (entry.name.ends_with('+')) entry.append = true, entry.name.pop_back();
     }
+    // `local -`: when the function ends, the options are what they were.
+    if (entry.name == "-") state_.around.options_unknown = true;
     if (!is_name(entry.name)) {
       std::string base = entry.name.substr(0, entry.name.find('['));
-      if (is_name(base)) state_.make_unknown(base);
+      if (is_name(base)) lose(base);
       continue;
     }
+    attributed_.insert(entry.name);
     const Variable* old = state_.find(entry.name);
+    const bool shadows = local && !global && old != nullptr && old->readonly;
+    if (shadows || (global && hides_global(entry.name))) {
+      // It is not made, or another one is.
+      state_.make_unknown(entry.name);
+      continue;
+    }
     if (local && !global && !calls_.empty() && (name == "local" || name == "declare" || name == "typeset")) {
       calls_.back().locals.push_back({entry.name, old == nullptr ? Variable{.kind = Variable::Kind::function} : *old});
       state_.set(entry.name, Variable{});
@@ -269,13 +343,17 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
       if (looked.kind == Looked::Kind::set) next.value = looked.value;
       if (entry.has_value) next.kind = Variable::Kind::unset;
     }
-    next.integer = next.integer || flags.integer;
-    next.lower = next.lower || flags.lower;
-    next.upper = next.upper || flags.upper;
+    next.integer = (next.integer && !taken.integer) || flags.integer;
+    next.lower = (next.lower && !taken.lower) || flags.lower;
+    next.upper = (next.upper && !taken.upper) || flags.upper;
     next.reference = next.reference || flags.reference;
     next.exported = (next.exported || flags.exported) && !unexport;
+    const bool converted = associative && old != nullptr && old->kind != Variable::Kind::associative &&
+                           old->kind != Variable::Kind::unset;
     if (associative && next.kind != Variable::Kind::associative)
       next.kind = Variable::Kind::associative, next.elements.clear();
+    if (inherits || converted) next.kind = Variable::Kind::unknown;
+    const bool array = indexed || next.kind == Variable::Kind::indexed || next.kind == Variable::Kind::associative;
     if (indexed && next.kind == Variable::Kind::unset) next.kind = Variable::Kind::indexed;
     bool readonly = next.readonly;
     next.readonly = false;
@@ -285,6 +363,10 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     if (readonly) {
       state_.make_unknown(entry.name);
     } else if (entry.keyed) {
+      state_.make_unknown(entry.name);
+    } else if (array && entry.has_value && entry.value.text.starts_with('(') && entry.value.text.ends_with(')')) {
+      // Quoted or not, it is read as a list.
+      run_text(entry.name + "=" + entry.value.text, flow, script_.commands[index].where);
       state_.make_unknown(entry.name);
     } else if (entry.array != nullptr) {
       store_array(*entry.array, entry.name, entry.append, flow);
@@ -332,10 +414,13 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
     std::size_t end = input->find('\n');
     line = input->substr(0, end);
     if (!own && flow.input != nullptr) {
-      flow.input->text = known ? std::optional(end == std::string::npos ? "" : input->substr(end + 1)) : std::nullopt;
+      const bool sure = known && !script_.commands[index].conditional;
+      flow.input->text = sure ? std::optional(end == std::string::npos ? "" : input->substr(end + 1)) : std::nullopt;
     }
   }
   if (!known) {
+    note_descriptor(index, first);
+    for (std::size_t i = 0; i < names.size() && input; ++i) run_as_number(names[i], *input, flow);
     unknown_names(index, first);
     state_.make_unknown("REPLY");
     return Status::unknown;
@@ -362,6 +447,18 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
   return Status::unknown;
 }
 
+void Evaluator::option(std::string_view name, bool on, Span where) {
+  Surroundings& around = state_.around;
+  if (name == "noglob") around.noglob = on;
+  if (name == "braceexpand") around.no_brace_expansion = !on;
+  if (name == "allexport") around.allexport = on;
+  if (name == "errexit") around.errexit = on;
+  if (name == "nounset") around.nounset = on;
+  if (name.empty()) around.options_unknown = true;
+  if (on && name == "posix") not_understood("bash's posix mode, in which it reads and assigns otherwise", where);
+  if (on && name == "keyword") not_understood("assignments among the arguments (set -k)", where);
+}
+
 Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
   std::size_t i = first + 1;
@@ -384,26 +481,16 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
     }
     bool on = text[0] == '-';
     for (char c : std::string_view(text).substr(1)) {
-      if (c == 'f') state_.around.noglob = on;
-      if (c == 'B') state_.around.no_brace_expansion = !on;
-      if (c == 'a') state_.around.allexport = on;
-      if (c == 'e') state_.around.errexit = on;
-      if (c == 'u') state_.around.nounset = on;
+      const Span where = script_.commands[index].where;
+      if (c == 'f') option("noglob", on, where);
+      if (c == 'B') option("braceexpand", on, where);
+      if (c == 'a') option("allexport", on, where);
+      if (c == 'e') option("errexit", on, where);
+      if (c == 'u') option("nounset", on, where);
+      if (c == 'k') option("keyword", on, where);
       if (c == 'o') {
         if (++i >= words.size()) break;
-        std::string option = words[i].known() ? words[i].text() : "";
-        if (option == "noglob")
-          state_.around.noglob = on;
-        else if (option == "braceexpand")
-          state_.around.no_brace_expansion = !on;
-        else if (option == "allexport")
-          state_.around.allexport = on;
-        else if (option == "errexit")
-          state_.around.errexit = on;
-        else if (option == "nounset")
-          state_.around.nounset = on;
-        else if (option == "posix" || option.empty())
-          state_.around.options_unknown = true;
+        option(words[i].known() ? words[i].text() : "", on, where);
       }
     }
   }
@@ -499,11 +586,14 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
       continue;
     }
     std::string name = text.substr(0, text.find('['));
+    const Variable* old = state_.find(name);
+    // What it stands for is gone.
+    if (!functions && old != nullptr && old->reference) forget_everything();
     if (!functions && name != text) {
       state_.make_unknown(name);
       continue;
     }
-    const Variable* old = state_.find(name);
+    old = state_.find(name);
     if (!functions && is_name(name)) {
       // A readonly one stays; a local one lets an outer one through.
       bool certain = old == nullptr || (!old->readonly && !old->reference && calls_.empty());
@@ -537,8 +627,10 @@ bool Evaluator::holds_for_what_follows(std::uint32_t index) const {
 
 Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
-  const bool certain = holds_for_what_follows(index);
+  // A trap finds what holds when it runs.
+  const bool certain = holds_for_what_follows(index) && traps_.empty();
   bool remove = words[first].text() == "unalias";
+  if (words.size() > first + 1) ++aliased_;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     std::string text = words[i].text();
     if (remove) {
@@ -587,7 +679,7 @@ void Evaluator::expand_aliases(bool on, std::uint32_t index) {
 
 Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
-  bool on = false, off = false;
+  bool on = false, off = false, shell_options = false;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     if (!words[i].known()) {
       state_.around.options_unknown = true;
@@ -598,21 +690,26 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     if (text.starts_with('-')) {
       on = on || text.find('s') != std::string::npos;
       off = off || text.find('u') != std::string::npos;
+      shell_options = shell_options || text.find('o') != std::string::npos;
       continue;
     }
     if (!on && !off) continue;
-    if (text == "extglob")
+    const bool otherwise = text == "extdebug" || text == "localvar_inherit" || text == "localvar_unset" ||
+                           text == "xpg_echo" || text.starts_with("compat");
+    if ((otherwise && on) || (text == "extquote" && off))
+      not_understood("an option that lets bash read or run otherwise: " + text, words[i].where);
+    if (shell_options)
+      option(text, on, words[i].where);
+    else if (text == "failglob")
+      state_.around.failglob = on;
+    else if (text == "nocasematch")
+      state_.around.nocasematch = on;
+    else if (text == "extglob")
       dialect_.extglob = on;
     else if (text == "expand_aliases")
       expand_aliases(on, index);
     else if (text == "lastpipe")
       state_.around.lastpipe = on;
-    else if (text == "noglob")
-      state_.around.noglob = on;
-    else if (text == "braceexpand")
-      state_.around.no_brace_expansion = off;
-    else if (text == "xpg_echo" || text == "extquote" || text == "compat")
-      state_.around.options_unknown = true;
   }
   return Status::unknown;
 }
@@ -633,7 +730,10 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   }
   std::string text = words[i].text();
   if (text.empty() || text == "-") return Status::unknown;
-  run_later(text, flow, where);
+  const bool at_the_end = std::all_of(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end(), [](const Field& signal) {
+    return signal.known() && (signal.text() == "EXIT" || signal.text() == "0");
+  });
+  run_later(text, flow, where, at_the_end ? Changes::nothing : Changes::this_shell);
   return Status::success;
 }
 
@@ -661,7 +761,8 @@ void Evaluator::callbacks(std::string_view name, std::uint32_t index, std::size_
 }
 
 // Text that may run at any time from now on: a trap, a callback, an exported function.
-void Evaluator::run_later(const std::string& text, const Flow& flow, Span where) {
+void Evaluator::run_later(const std::string& text, const Flow& flow, Span where, Changes what) {
+  if (what == Changes::nothing) return traps_.push_back({text, where, state_.now()});
   // What it assigns may change at any time.
   std::size_t mark = state_.mark();
   Surroundings around = state_.around;
@@ -673,7 +774,17 @@ void Evaluator::run_later(const std::string& text, const Flow& flow, Span where)
   run_text(text, inner, where);
   script_.commands.resize(commands);
   if (state_.around.environment_unknown && !around.environment_unknown) all_volatile_ = true;
-  for (const State::Change& change : state_.take_back(mark)) volatile_.insert(change.name);
+  Surroundings& after = state_.around;
+  const bool same_arguments = after.positional == around.positional ||
+                              (after.positional && around.positional && *after.positional == *around.positional);
+  const bool changed = !same_arguments || after.noglob != around.noglob || after.lastpipe != around.lastpipe ||
+                       after.no_brace_expansion != around.no_brace_expansion;
+  if (changed && !after.environment_unknown) not_understood("a trap that changes the arguments or options", where);
+  for (const State::Change& change : state_.take_back(mark)) {
+    volatile_.insert(change.name);
+    if (change.name.starts_with("()") && change.value.certain)
+      not_understood("a trap that defines functions", where);
+  }
   state_.around = around;
   traps_.push_back({text, where, state_.now()});
 }
@@ -683,11 +794,10 @@ void Evaluator::run_traps() {
   std::vector<Trap> traps = std::exchange(traps_, {});
   for (const Trap& trap : traps) {
     if (!afford(64 * (state_.names() + 1))) return;
-    std::vector<std::string> changed;
-    state_.for_each([&](const std::string& name, const Variable& variable) {
-      if (variable.changed > trap.when && variable.kind != Variable::Kind::function) changed.push_back(name);
-    });
-    for (const std::string& name : changed) state_.make_unknown(name);
+    for (const std::string& name : state_.set_after(trap.when)) {
+      if (!name.starts_with("()")) state_.make_unknown(name);
+    }
+    for (const std::string& key : state_.changing_functions()) state_.make_unknown(key);
     state_.around.directory = std::nullopt;
     state_.around.positional = nullptr;
     Flow flow;
@@ -696,9 +806,9 @@ void Evaluator::run_traps() {
   }
 }
 
-Status Evaluator::exec_builtin(std::uint32_t index, const Flow& flow) {
+Status Evaluator::exec_builtin(std::uint32_t index, std::size_t first, const Flow& flow) {
   const Command& command = script_.commands[index];
-  if (command.words.size() > 1) {
+  if (command.words.size() > first + 1) {
     ++leaves_;
     ++doubts_;
     if (flow.output != nullptr) flow.output->lose();
@@ -735,7 +845,7 @@ Status Evaluator::printf_builtin(std::uint32_t index, std::size_t first, const F
   if (!is_name(name)) {
     std::string base = name.substr(0, name.find('['));
     if (is_name(base))
-      state_.make_unknown(base);
+      lose(base);
     else
       forget_everything();
     return Status::success;

@@ -80,6 +80,8 @@ class Evaluator {
  private:
   struct Call {
     const Node* body;
+    std::uint64_t begun = 0;
+    std::shared_ptr<const std::vector<Value>> positional;  // null: unknown
     std::optional<std::uint64_t> returned;  // the moment of the first return
     std::vector<State::Change> locals;      // what local names were before
   };
@@ -107,12 +109,15 @@ class Evaluator {
     bool directory = false;
     bool options = false;
     bool leaves = false;  // break, continue, return, exit, exec
+    std::map<std::string, std::vector<const Node*>, std::less<>> functions;
     std::set<const Node*> seen;
   };
 
   // Texts and lists.
   void run_text(std::string_view text, const Flow& flow, Span where);
-  void run_later(const std::string& text, const Flow& flow, Span where);
+  /// A child, or the end, can change nothing of what is still to come.
+  enum class Changes : std::uint8_t { this_shell, nothing };
+  void run_later(const std::string& text, const Flow& flow, Span where, Changes what = Changes::this_shell);
   void callbacks(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void list_words(std::string_view text, const Flow& flow, Span where);
   Status list(const List& list, const Flow& flow);
@@ -151,6 +156,12 @@ class Evaluator {
   Status dispatch(Command& command, const Node& node, const Flow& flow);
   Status call_function(const Variable& function, std::uint32_t index, const Flow& flow);
   Status run_body(const Node& body, std::uint32_t index, const Flow& flow);
+  Status run_body(const Node& body, std::uint32_t index, const Flow& flow,
+                  std::shared_ptr<const std::vector<Value>> arguments);
+  Status enter(const Node& body, std::uint32_t index, const Flow& flow);
+  std::shared_ptr<const std::vector<Value>> arguments_of(std::uint32_t index, std::size_t first) const;
+  template <class F>
+  void each_round(const Assigned& assigned, F round);
   Status builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   Status effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void expand_words(const Node& node, Command& command, const Flow& flow);
@@ -161,7 +172,10 @@ class Evaluator {
   std::uint32_t emit(Command command, const Flow& flow);
   void take_stdin(Command& command, const Flow& flow);
   void add_exported(Command& command);
-  void follow_duplicates(Command& command) const;
+  void run_exported(const Command& command, const Flow& flow);
+  void follow_duplicates(Command& command, std::size_t own);
+  Field left_of(const Field& text, const Command& command, const Flow& flow, bool lasting);
+  static void share_input(const std::vector<Redirect>& redirects, const Flow& flow);
   void assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply);
   void store(std::string_view name, const std::optional<std::string>& key, Value value, bool append);
   void store_array(const Part& array, std::string_view name, bool append, const Flow& flow);
@@ -187,12 +201,21 @@ class Evaluator {
   bool holds_for_what_follows(std::uint32_t index) const;
   Status shopt_builtin(std::uint32_t index, std::size_t first);
   Status trap_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
-  Status exec_builtin(std::uint32_t index, const Flow& flow);
+  Status exec_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status printf_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status wrapped_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void unknown_names(std::uint32_t index, std::size_t first);
   /// Where bash takes a text for a variable's name, a subscript in it is expanded: a[$(…)] runs what it holds.
   void run_subscripts(const Field& name, const Flow& flow);
+  /// … and so is what the names in it stand for.
+  void run_named(std::string_view text, const Flow& flow);
+  void run_named(std::string_view text, const Flow& flow, std::set<std::string, std::less<>>& seen);
+  void run_as_number(const std::string& name, const std::string& text, const Flow& flow);
+  void change_special(std::string_view name, Span where);
+  /// Something not known is assigned to it, or to what it stands for.
+  void lose(std::string_view name);
+  bool hides_global(const std::string& name);
+  void note_descriptor(std::uint32_t index, std::size_t first);
   // Whatever ran may also have left the loop around it.
   void forget_everything() {
     ++leaves_, ++doubts_;
@@ -212,6 +235,8 @@ class Evaluator {
   void expand_all_positional(char which, Builder& builder, const Part& part);
   void expand_list(const std::vector<Value>& values, char which, Builder& builder);
   void expand_substitution(const Part& part, Builder& builder, const Flow& flow);
+  void note_read_again(const Part& part);
+  static Field field_of(const Value& value);
   void expand_process(const Part& part, Builder& builder, const Flow& flow);
   void expand_arithmetic(const Part& part, Builder& builder, const Flow& flow);
   std::string_view expand_tilde(const Part& part, std::string_view text, Builder& builder, bool after_colon, bool more);
@@ -250,6 +275,10 @@ class Evaluator {
   void forget(const Assigned& assigned);
 
   void odd(Oddity::Kind kind, std::string detail, Span where);
+  /// For what is not worth being followed: nobody may think that what was read is what runs.
+  void not_understood(std::string what, Span where);
+  void option(std::string_view name, bool on, Span where);
+  bool may_fail(const std::vector<Redirect>& redirects) const;
   void note_abort();
   template <class F>
   void as_unit(F body);
@@ -287,6 +316,14 @@ class Evaluator {
   std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
   std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
   std::uint64_t exits_ = 0;            // … by `set -e`: what was written before that is still right
+  std::uint64_t aliased_ = 0;          // how often an alias was made or taken away
+  std::uint64_t unit_aliased_ = 0;     // … when what runs now was read
+  std::uint32_t loops_ = 0;
+  bool own_input_ = false;  // of the function that is about to be called: not its caller's
+  bool closed_ = false;                // one of the first three descriptors, once
+  std::vector<std::optional<std::uint64_t>> sourced_;  // for each text: the moment of the first return
+  std::set<std::string, std::less<>> attributed_;      // by declare and its kin
+  std::map<int, int> shared_inputs_;                   // how often something read from a descriptor opened before
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {

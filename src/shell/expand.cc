@@ -56,7 +56,10 @@ std::vector<Field> Evaluator::expand(const Word& word, const Flow& flow) {
     Builder builder(Context::word, state_.around.noglob && !state_.around.options_unknown);
     builder.separators(ifs_known, ifs);
     expand_parts(parts, builder, flow);
-    return builder.finish(word.where);
+    std::vector<Field> fields = builder.finish(word.where);
+    const bool pattern = std::ranges::any_of(fields, [](const Field& field) { return field.has(Piece::Kind::glob); });
+    if (pattern && state_.around.failglob) note_abort();
+    return fields;
   };
   if (state_.around.no_brace_expansion || !may_have_braces(word.parts)) return expand_alternative(word.parts);
   bool complete = true;
@@ -290,7 +293,15 @@ void Evaluator::expand_list(const std::vector<Value>& values, char which, Builde
   }
 }
 
+// bash reads the text of a substitution again when it runs, with the aliases that there are then.
+void Evaluator::note_read_again(const Part& part) {
+  const bool changed = aliased_ != unit_aliased_ || (aliased_ != 0 && !calls_.empty());
+  if (changed && (dialect_.expand_aliases || dialect_.expansion_doubtful))
+    not_understood("a substitution that is read again after aliases have changed", part.where);
+}
+
 void Evaluator::expand_substitution(const Part& part, Builder& builder, const Flow& flow) {
+  note_read_again(part);
   if (part.list == nullptr) return builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
   Output output;
   output.exits = exits_;
@@ -319,6 +330,7 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
     builder.literal(part.kind == Part::Kind::process_in ? "<" : ">");
     return builder.unknown({.kind = Piece::Kind::unknown, .text = "(…)"});
   }
+  note_read_again(part);
   Output output;
   output.exits = exits_;
   Flow inner = flow;

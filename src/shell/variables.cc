@@ -139,6 +139,10 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
     forget_everything();
     return;
   }
+  change_special(name, {});
+  // bash's own numbers, and what is not calculated below.
+  const bool evaluated = name == "RANDOM" || name == "SRANDOM" || name == "OPTIND" || (next.integer && (add || !value.known));
+  if (evaluated) run_named(field_of(value).text(), {});
   if (next.readonly) {
     note_abort();
     return state_.make_unknown(name);
