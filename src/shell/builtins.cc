@@ -74,7 +74,8 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
       if (word.known()) {
         arithmetic(word.text(), flow, 0);
       } else {
-        run_named(word.text(), flow);
+        run_unknown(word.pieces, flow);
+        run_named(known_text(word), flow);
         forget_arithmetic(word.text());
       }
     }
@@ -97,6 +98,10 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
     if (flow.output != nullptr && name != "mapfile" && name != "readarray" && name != "getopts") flow.output->lose();
     return Status::unknown;
   }
+  const std::vector<Field>& given = script_.commands[index].words;
+  if (name == "history" && given.size() > first + 1 &&
+      given[first + 1].text().find_first_of("arswp") != std::string::npos)
+    not_understood("a history that is changed or written", script_.commands[index].where);
   if (name == "exit") ++doubts_;
   if (name == "exit" || name == "break" || name == "continue") ++leaves_;
   bool silent = name == "test" || name == "[" || name == "break" || name == "continue" || name == "exit" ||
@@ -113,6 +118,7 @@ void Evaluator::unknown_names(std::uint32_t index, std::size_t first) {
     std::string text = words[i].text();
     std::string name = text.substr(0, text.find_first_of("=["));
     if (is_name(name)) lose(name);
+    if (is_name(name) && script_.commands[index].input) suspect(name, *script_.commands[index].input);
     // A name may hang on its option: -vx, -ax.
     if (text.size() > 2 && text[0] == '-' && is_name(std::string_view(text).substr(2)))
       state_.make_unknown(text.substr(2));
@@ -147,7 +153,8 @@ void Evaluator::note_descriptor(std::uint32_t index, std::size_t first) {
     if (letter == std::string::npos) continue;
     std::string number = text.substr(letter + 1);
     if (number.empty() && i + 1 < words.size()) number = words[i + 1].text();
-    if (!number.empty() && number.size() < 4 && std::ranges::all_of(number, is_digit)) ++shared_inputs_[std::stoi(number)];
+    if (!number.empty() && number.size() < 4 && std::ranges::all_of(number, is_digit))
+      ++shared_inputs_[std::stoi(number)];
   }
 }
 
@@ -348,8 +355,8 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     next.upper = (next.upper && !taken.upper) || flags.upper;
     next.reference = next.reference || flags.reference;
     next.exported = (next.exported || flags.exported) && !unexport;
-    const bool converted = associative && old != nullptr && old->kind != Variable::Kind::associative &&
-                           old->kind != Variable::Kind::unset;
+    const bool converted =
+        associative && old != nullptr && old->kind != Variable::Kind::associative && old->kind != Variable::Kind::unset;
     if (associative && next.kind != Variable::Kind::associative)
       next.kind = Variable::Kind::associative, next.elements.clear();
     if (inherits || converted) next.kind = Variable::Kind::unknown;
@@ -367,6 +374,9 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     } else if (array && entry.has_value && entry.value.text.starts_with('(') && entry.value.text.ends_with(')')) {
       // Quoted or not, it is read as a list.
       run_text(entry.name + "=" + entry.value.text, flow, script_.commands[index].where);
+      state_.make_unknown(entry.name);
+    } else if (array && entry.has_value && !entry.value.known) {
+      run_unknown(entry.value.pieces, flow);
       state_.make_unknown(entry.name);
     } else if (entry.array != nullptr) {
       store_array(*entry.array, entry.name, entry.append, flow);
@@ -506,6 +516,7 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
       }
     }
     values->push_back(value_of(words[i]));
+    suspect("@", known_text(words[i]));
   }
   state_.around.positional = std::move(values);
   return Status::success;
@@ -627,8 +638,10 @@ bool Evaluator::holds_for_what_follows(std::uint32_t index) const {
 
 Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
-  // A trap finds what holds when it runs.
-  const bool certain = holds_for_what_follows(index) && traps_.empty();
+  // A trap finds what holds when it runs; what an option does with the rest is not followed.
+  const bool plain = words.size() <= first + 1 || !words[first + 1].text().starts_with('-') ||
+                     words[first + 1].text() == "--" || words[first + 1].text() == "-a";
+  const bool certain = holds_for_what_follows(index) && traps_.empty() && plain;
   bool remove = words[first].text() == "unalias";
   if (words.size() > first + 1) ++aliased_;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
@@ -730,9 +743,9 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   }
   std::string text = words[i].text();
   if (text.empty() || text == "-") return Status::unknown;
-  const bool at_the_end = std::all_of(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end(), [](const Field& signal) {
-    return signal.known() && (signal.text() == "EXIT" || signal.text() == "0");
-  });
+  const bool at_the_end = std::all_of(
+      words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end(),
+      [](const Field& signal) { return signal.known() && (signal.text() == "EXIT" || signal.text() == "0"); });
   run_later(text, flow, where, at_the_end ? Changes::nothing : Changes::this_shell);
   return Status::success;
 }
@@ -748,6 +761,7 @@ void Evaluator::callbacks(std::string_view name, std::uint32_t index, std::size_
     const std::string option = words[i].text();
     const char letter = option.size() > 1 && option[0] == '-' ? option[1] : ' ';
     if (letter != 'C' && !(completes && (letter == 'F' || letter == 'W'))) continue;
+    if (option.size() == 2 && i + 1 < words.size() && !words[i + 1].known()) run_unknown(words[i + 1].pieces, flow);
     if (option.size() == 2 && (i + 1 >= words.size() || !words[i + 1].known())) continue;
     std::string text = option.size() > 2 ? option.substr(2) : words[++i].text();
     if (letter == 'W') {
@@ -766,6 +780,8 @@ void Evaluator::run_later(const std::string& text, const Flow& flow, Span where,
   // What it assigns may change at any time.
   std::size_t mark = state_.mark();
   Surroundings around = state_.around;
+  const auto some = std::make_shared<std::vector<Value>>(9, Value::unknown("$1"));
+  state_.around.positional = some;
   std::size_t commands = script_.commands.size();
   Flow inner = flow;
   inner.conditional = true;
@@ -774,16 +790,13 @@ void Evaluator::run_later(const std::string& text, const Flow& flow, Span where,
   run_text(text, inner, where);
   script_.commands.resize(commands);
   if (state_.around.environment_unknown && !around.environment_unknown) all_volatile_ = true;
-  Surroundings& after = state_.around;
-  const bool same_arguments = after.positional == around.positional ||
-                              (after.positional && around.positional && *after.positional == *around.positional);
-  const bool changed = !same_arguments || after.noglob != around.noglob || after.lastpipe != around.lastpipe ||
+  const Surroundings& after = state_.around;
+  const bool changed = after.positional != some || after.noglob != around.noglob || after.lastpipe != around.lastpipe ||
                        after.no_brace_expansion != around.no_brace_expansion;
   if (changed && !after.environment_unknown) not_understood("a trap that changes the arguments or options", where);
   for (const State::Change& change : state_.take_back(mark)) {
     volatile_.insert(change.name);
-    if (change.name.starts_with("()") && change.value.certain)
-      not_understood("a trap that defines functions", where);
+    if (change.name.starts_with("()") && change.value.certain) not_understood("a trap that defines functions", where);
   }
   state_.around = around;
   traps_.push_back({text, where, state_.now()});

@@ -34,6 +34,10 @@ struct Output {
   void lose() { known = false, text.clear(); }
 };
 
+/// Without what is not known: the source of that stands in the text, and has run already.
+std::string known_text(const Field& field);
+std::string known_text(const Value& value);
+
 /// It opens nothing of its own: <&3, < /dev/stdin.
 bool names_descriptor(const Redirect& redirect);
 
@@ -82,8 +86,8 @@ class Evaluator {
     const Node* body;
     std::uint64_t begun = 0;
     std::shared_ptr<const std::vector<Value>> positional;  // null: unknown
-    std::optional<std::uint64_t> returned;  // the moment of the first return
-    std::vector<State::Change> locals;      // what local names were before
+    std::optional<std::uint64_t> returned;                 // the moment of the first return
+    std::vector<State::Change> locals;                     // what local names were before
   };
   enum class Context : std::uint8_t { word, assignment, quoted, pattern };
   class Builder;
@@ -174,7 +178,8 @@ class Evaluator {
   void add_exported(Command& command);
   void run_exported(const Command& command, const Flow& flow);
   void follow_duplicates(Command& command, std::size_t own);
-  Field left_of(const Field& text, const Command& command, const Flow& flow, bool lasting);
+  static void follow_output(Command& command);
+  Field left_of(const Redirect& redirect, const Command& command, const Flow& flow, bool lasting);
   static void share_input(const std::vector<Redirect>& redirects, const Flow& flow);
   void assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply);
   void store(std::string_view name, const std::optional<std::string>& key, Value value, bool append);
@@ -210,8 +215,12 @@ class Evaluator {
   /// … and so is what the names in it stand for.
   void run_named(std::string_view text, const Flow& flow);
   void run_named(std::string_view text, const Flow& flow, std::set<std::string, std::less<>>& seen);
+  void run_suspects(std::string_view name, const Flow& flow, std::set<std::string, std::less<>>& seen);
   void run_as_number(const std::string& name, const std::string& text, const Flow& flow);
   void change_special(std::string_view name, Span where);
+  /// Values that would run something where they are taken for a number, a subscript or a prompt.
+  void suspect(std::string_view name, std::string_view value);
+  void run_unknown(const std::vector<Piece>& pieces, const Flow& flow);
   /// Something not known is assigned to it, or to what it stands for.
   void lose(std::string_view name);
   bool hides_global(const std::string& name);
@@ -313,17 +322,18 @@ class Evaluator {
   mutable bool limited_ = false;
   std::optional<std::uint64_t> aborted_;  // the moment of the first expansion that may end the unit
   std::optional<Surroundings> abort_around_;
-  std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
-  std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
-  std::uint64_t exits_ = 0;            // … by `set -e`: what was written before that is still right
-  std::uint64_t aliased_ = 0;          // how often an alias was made or taken away
-  std::uint64_t unit_aliased_ = 0;     // … when what runs now was read
+  std::uint64_t leaves_ = 0;        // how often a loop or function may have been left
+  std::uint64_t doubts_ = 0;        // how often something might have ended its shell early
+  std::uint64_t exits_ = 0;         // … by `set -e`: what was written before that is still right
+  std::uint64_t aliased_ = 0;       // how often an alias was made or taken away
+  std::uint64_t unit_aliased_ = 0;  // … when what runs now was read
   std::uint32_t loops_ = 0;
-  bool own_input_ = false;  // of the function that is about to be called: not its caller's
-  bool closed_ = false;                // one of the first three descriptors, once
+  bool own_input_ = false;                             // of the function that is about to be called: not its caller's
+  bool closed_ = false;                                // one of the first three descriptors, once
   std::vector<std::optional<std::uint64_t>> sourced_;  // for each text: the moment of the first return
   std::set<std::string, std::less<>> attributed_;      // by declare and its kin
-  std::map<int, int> shared_inputs_;                   // how often something read from a descriptor opened before
+  std::map<std::string, std::vector<std::string>, std::less<>> suspects_;  // values that a name had once, and may have
+  std::map<int, int> shared_inputs_;   // how often something read from a descriptor opened before
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {

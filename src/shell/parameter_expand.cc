@@ -114,6 +114,7 @@ void Evaluator::expand_indirect(const Part& part, Builder& builder, const Flow& 
   }
   Looked name = look_up_parameter(parameter, flow);
   if (name.kind == Looked::Kind::set) run_subscripts(field_of(name.value), flow);
+  if (name.kind == Looked::Kind::unknown) run_named(parameter.name, flow);
   if (name.kind != Looked::Kind::set || !name.value.known) return note_abort(), give_up();
   const std::string& target = name.value.text;
   bool digits = !target.empty() && std::all_of(target.begin(), target.end(), is_digit);
@@ -311,6 +312,8 @@ Value Evaluator::transform(const Parameter& parameter, const Value& value, const
   Value unknown = Value::unknown(source_of(part), std::string(parameter.name));
   std::string_view op = parameter.op;
   if (!value.known || value.text.size() > 4096) {
+    const bool prompt = op == "@" && !parameter.first.empty() && parameter.first[0].text.starts_with('P');
+    if (prompt) run_named(parameter.name, flow);
     side_effects(parameter, flow);
     return unknown;
   }

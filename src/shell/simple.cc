@@ -316,8 +316,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   if (associative || !starts_known || odd_kind) {
     for (const Word& word : *array.words) {
       for (const Field& field : expand(word, flow)) {
-        if (!associative) run_subscripts(field, flow);
-        if (old != nullptr && old->integer) run_named(field.text(), flow);
+        if (word.assignment ? !associative : old != nullptr && old->integer) run_named(known_text(field), flow);
       }
     }
     if (old != nullptr && old->reference) return forget_everything();
@@ -332,7 +331,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   bool known = true;
   for (const Word& word : *array.words) {
     if (word.assignment) {
-      for (const Field& field : expand(word, flow)) run_subscripts(field, flow);
+      for (const Field& field : expand(word, flow)) run_named(known_text(field), flow);
       known = false;
       continue;
     }
@@ -343,6 +342,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
                      (piece.quoted && piece.kind != Piece::Kind::glob && piece.variable != "@");
         known = known && fixed;
       }
+      suspect(name, known_text(field));
       next.elements[array_key(index++)] = value_of(field);
       if (next.elements.size() > 1024) known = false;
     }
@@ -367,8 +367,8 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
       if (own_input && redirect.fd == 0) continue;
       if (own_output && redirect.fd == 1 && !redirect.also_stderr) continue;
       command.redirects.push_back(redirect);
-      if (redirect.fd == 0 && redirect.kind == Redirect::Kind::here_text && command.kind != Command::Kind::compound)
-        command.redirects.back().target = left_of(redirect.target, command, flow, lasting);
+      if (redirect.kind == Redirect::Kind::here_text && command.kind != Command::Kind::compound)
+        command.redirects.back().target = left_of(redirect, command, flow, lasting);
       if (!own_output || !redirect.also_stderr) continue;
       command.redirects.back().also_stderr = false;
       command.redirects.back().fd = 2;
@@ -389,6 +389,7 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   add_enclosing(command, flow.redirects, flow, false);
   lasting_added_ = add_enclosing(command, lasting_now_, flow, true);
   follow_duplicates(command, own);
+  follow_output(command);
   if (!exported_.empty()) add_exported(command);
   if (repeating_ > 0) {
     std::size_t bytes = 0;
@@ -405,10 +406,12 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
 }
 
 /// Of a text that the commands of a group share: what those before have left of it, where that is known.
-Field Evaluator::left_of(const Field& text, const Command& command, const Flow& flow, bool lasting) {
+Field Evaluator::left_of(const Redirect& redirect, const Command& command, const Flow& flow, bool lasting) {
+  const Field& text = redirect.target;
   Field unknown;
   unknown.where = text.where;
   unknown.pieces.push_back({.kind = Piece::Kind::unknown, .quoted = true, .text = "…"});
+  if (redirect.fd != 0) return loops_ == 0 && shared_inputs_[redirect.fd] == 0 ? text : unknown;
   if (!lasting && flow.input == nullptr) return text;
   if (!lasting) return command.input ? Field::literal(*command.input, text.where) : unknown;
   const bool leaves_it =
@@ -430,10 +433,30 @@ void Evaluator::follow_duplicates(Command& command, std::size_t own) {
       if (!source || opened.fd <= 0 || std::to_string(opened.fd) != number || (j < own && j > i)) continue;
       Redirect stdin_now = opened;
       stdin_now.fd = 0;
-      const bool shared = j >= own && (loops_ > 0 || shared_inputs_[opened.fd]++ > 0);
-      if (shared) stdin_now.target.pieces = {{.kind = Piece::Kind::unknown, .quoted = true, .text = "…"}};
+      if (j >= own) ++shared_inputs_[opened.fd];
       if (opened.kind == Redirect::Kind::here_text && stdin_now.target.known()) command.input = opened.target.text();
       command.redirects.push_back(std::move(stdin_now));
+      return;
+    }
+    return;
+  }
+}
+
+// `exec 3> x` and later `echo y >&3`: it goes into x.
+void Evaluator::follow_output(Command& command) {
+  const std::size_t given = command.redirects.size();
+  for (std::size_t i = 0; i < given; ++i) {
+    const Redirect& redirect = command.redirects[i];
+    if (redirect.kind != Redirect::Kind::duplicate || redirect.fd != 1 || !redirect.target.known()) continue;
+    const std::string number = redirect.target.text();
+    for (std::size_t j = 0; j < given; ++j) {
+      const Redirect& opened = command.redirects[j];
+      const bool file = opened.kind == Redirect::Kind::write || opened.kind == Redirect::Kind::append;
+      if (!file || opened.fd <= 2 || std::to_string(opened.fd) != number) continue;
+      Redirect stdout_now = opened;
+      stdout_now.fd = 1;
+      stdout_now.kind = Redirect::Kind::append;
+      command.redirects.push_back(std::move(stdout_now));
       return;
     }
     return;
@@ -445,10 +468,11 @@ void Evaluator::share_input(const std::vector<Redirect>& redirects, const Flow& 
   if (flow.input == nullptr) return;
   for (const Redirect& redirect : redirects) {
     if (!names_descriptor(redirect)) continue;
-    const bool closes = redirect.kind == Redirect::Kind::duplicate && redirect.target.known() && redirect.target.text() == "-";
+    const bool closes =
+        redirect.kind == Redirect::Kind::duplicate && redirect.target.known() && redirect.target.text() == "-";
     const bool plain = redirect.fd != 0 && redirect.target.known() &&
-                       (redirect.target.text() == "1" || redirect.target.text() == "2" || redirect.target.text() == "/dev/stderr" ||
-                        redirect.target.text() == "/dev/stdout");
+                       (redirect.target.text() == "1" || redirect.target.text() == "2" ||
+                        redirect.target.text() == "/dev/stderr" || redirect.target.text() == "/dev/stdout");
     if (!closes && !plain) flow.input->text = std::nullopt;
   }
 }
@@ -584,9 +608,8 @@ Status Evaluator::call_function(const Variable& function, std::uint32_t index, c
     return Status::unknown;
   };
   if (function.more_bodies) odd(Oddity::Kind::limit, "a function with too many bodies", where);
-  const bool recursive = std::ranges::any_of(function.bodies, [&](const Node* body) {
-    return std::ranges::find(calls_, body, &Call::body) != calls_.end();
-  });
+  const bool recursive = std::ranges::any_of(
+      function.bodies, [&](const Node* body) { return std::ranges::find(calls_, body, &Call::body) != calls_.end(); });
   if (recursive) odd(flow.piped ? Oddity::Kind::fork_bomb : Oddity::Kind::recursion, name, where);
   if (calls_.size() >= max_calls) {
     odd(Oddity::Kind::limit, "functions that call functions too deeply", where);
@@ -601,12 +624,18 @@ Status Evaluator::call_function(const Variable& function, std::uint32_t index, c
     own_input_ = own_input;
     maybe([&] { enter(*body, index, inner); });
   }
+  if (function.certain || function.defined) return give_up();
   // It may as well be a builtin or a program of that name.
+  if (is_builtin(name)) maybe([&] { builtin(name, index, 0, inner); });
+  Command other = script_.commands[index];
+  other.kind = is_builtin(name) ? Command::Kind::builtin : Command::Kind::program;
+  other.conditional = true;
+  script_.commands.push_back(std::move(other));
   return give_up();
 }
 
-// A body that is running already is run again as long as there is something that it does not do yet: what has changed since
-// is unknown to it, so that it stands for all calls that follow.
+// A body that is running already is run again as long as there is something that it does not do yet: what has changed
+// since is unknown to it, so that it stands for all calls that follow.
 Status Evaluator::enter(const Node& body, std::uint32_t index, const Flow& flow) {
   auto last = std::ranges::find(calls_.rbegin(), calls_.rend(), &body, &Call::body);
   if (last == calls_.rend()) return run_body(body, index, flow);
@@ -640,6 +669,9 @@ Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& fl
 
 Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& flow,
                            std::shared_ptr<const std::vector<Value>> arguments) {
+  if (arguments) {
+    for (const Value& value : *arguments) suspect("@", known_text(value));
+  }
   const bool own_input = std::exchange(own_input_, false);
   Surroundings outer = state_.around;
   state_.around.positional = std::move(arguments);
@@ -706,8 +738,8 @@ bool Evaluator::writes_elsewhere(const Command& command, const Flow& /*flow*/, b
 
 std::optional<std::string> Evaluator::computed_output(const Command& command) const {
   // Not every shell's echo leaves a backslash alone.
-  const bool escaped = std::ranges::any_of(
-      command.words, [](const Field& word) { return word.text().find('\\') != std::string::npos; });
+  const bool escaped =
+      std::ranges::any_of(command.words, [](const Field& word) { return word.text().find('\\') != std::string::npos; });
   if (given_.depth > 0 && escaped && !command.words.empty() && command.words[0].text() == "echo") return std::nullopt;
   bool path_changed =
       command.kind == Command::Kind::program &&

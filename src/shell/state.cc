@@ -40,7 +40,7 @@ bool Variable::same_as(const Variable& other) const {
   return kind == other.kind && exported == other.exported && integer == other.integer && lower == other.lower &&
          upper == other.upper && readonly == other.readonly && reference == other.reference && value == other.value &&
          elements == other.elements && bodies == other.bodies && certain == other.certain &&
-         more_bodies == other.more_bodies && one_of == other.one_of;
+         more_bodies == other.more_bodies && defined == other.defined && one_of == other.one_of;
 }
 
 const Variable* State::find(std::string_view name) const {
@@ -234,7 +234,9 @@ void State::join(const std::vector<Changes>& courses) {
         if (!there && either.bodies.size() >= max_bodies) either.more_bodies = true;
         if (!there && either.bodies.size() < max_bodies) either.bodies.push_back(body);
       }
-      either.more_bodies |= (value == nullptr ? base : value)->more_bodies;
+      const Variable& actual = value == nullptr ? *base : *value;
+      either.more_bodies |= actual.more_bodies;
+      either.defined &= actual.kind == Variable::Kind::function && actual.defined;
     }
     either.kind = function ? Variable::Kind::function : Variable::Kind::unknown;
     either.exported = exported;
@@ -267,6 +269,7 @@ void State::make_unknown(std::string_view name) {
   if (!bodies.empty()) {
     unknown.kind = Variable::Kind::function;
     unknown.certain = false;
+    unknown.defined = false;
     unknown.more_bodies = bodies.size() > max_bodies;
     unknown.bodies = bodies;
   }
@@ -286,7 +289,11 @@ void State::make_all_unknown() {
                    (variable.kind == Variable::Kind::function && !variable.certain);
     if (!already) names.push_back(name);
   }
-  for (const std::string& name : names) make_unknown(name);
+  for (const std::string& name : names) {
+    const Variable before = *find(name);
+    make_unknown(name);
+    names_.find(name)->second.defined = before.kind == Variable::Kind::function && before.defined;
+  }
   around.environment_unknown = true;
   around.positional = nullptr;
   around.directory = std::nullopt;

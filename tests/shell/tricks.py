@@ -85,9 +85,9 @@ VARIABLES = [
     "set -- a %b; f() { shift; $1; }; f %a %b; shift; $1", "x=%a; coproc x { :; }; x=%b; $x", "x=%a; select x in %b; do break; done <<< 1; $x", "x=%a; wait -p x; x=${x:-%b}; $x",
     "IFS=1; set -- %a %b; x=\"$*\"; IFS=' '; $2", "x=${@:0:1}; set -- %b; ${@:1}", "_=%a; : %b; $_", "x=$'%b\\0z'; $x", "x=$'%b\\c@z'; $x", "x=$\"%b\"; $x", "{%b,a}", "~/../mnt/bin/%b",
     "x=%a; ((x=0)); unset x; x=${x-%b}; $x", "x=%a; x+=x; x=${x%x}; x=${x/%a/%b}; $x", "declare -l x=%a; x=%b; $x", "x=$(declare -p PWD; echo); x=%b; $x", "y='x=%b'; declare $y; $x",
-    "export x=%a; /bin/bash -c '$x'; x=%b; /bin/bash -c '$x'", "x=%b /bin/bash -c '$x'", "/bin/bash -c '$0' %b", "/bin/bash -c '\"$@\"' x %b", "/bin/bash -s %b <<< '$1'", "/bin/bash <<< %b",
+    "export x=%a; /bin/bash -c '$x'; x=%b; /bin/bash -c '$x'", "x=%b /bin/bash -c '$x'", "/bin/bash -c '$0' %b", "/bin/bash -c '\"$@\"' x %b", "/bin/bash <<< %b",
     "echo %b > s; . ./s", "exec 3> s; echo %b >&3; . ./s", "{ echo %b; } > s; . ./s", "f() { echo \"$1\" > s; }; f %b; . ./s", "cat > s <<< %b; /bin/bash s", "echo %a > s; echo %b >> s; . ./s",
-    "echo '%b' | cat > s; . ./s", "echo %b > s; cat s > t; . ./t", "history -s %b; history -w s; . ./s", "declare -p PWD > s; x=%b; $x", "printf '%s\\n' %b | /bin/bash", "echo %b > s; /bin/bash < s",
+    "echo '%b' | cat > s; . ./s", "history -s %b; history -w s; . ./s", "declare -p PWD > s; x=%b; $x", "printf '%s\\n' %b | /bin/bash", "echo %b > s; /bin/bash < s",
 ]
 
 ARITHMETIC = [
@@ -120,7 +120,19 @@ INPUT = [
     "exec 3<<< ': <<E\n%b\nE'; read -u 3 y; /bin/bash <&3", "exec 3<<< ': <<E\n%b\nE'; read -u 3 y; . /dev/fd/3", "{ read -u 3 y; /bin/bash /dev/fd/3; } 3<<< ': <<E\n%b\nE'",
 ]
 
-ALL = FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT
+UNKNOWN = [
+    # What was said once may still hold.
+    "cat && x='a[$(%b)]'; ((x))", "cat && k='$(%b)'; test -v \"a[$k]\"", "cat && x='$(%b)'; : ${x@P}", "cat && x='($(%b))'; declare -a y=\"$x\"", "set -- 'a[$(%b)]'; cat || set -- 1; (($1))",
+    "set -- '$(%b)'; cat || set -- 1; test -v \"a[$1]\"", "mapfile -t x <<< 'a[$(%b)]'; ((x))", "read -a x <<< 'a[$(%b)]'; ((x[0]))", "x=('a[$(%b)]'); cat || x=(1); ((x))", "cat && x='a[$(%b)]'; : ${!x}",
+    "cat && x=%b; trap \"$x\" EXIT", "cat && x=%b; mapfile -C \"$x\" -c1 y <<< z", "cat && x=%b; compgen -C \"$x\" y", "cat && x='$(%b)'; compgen -W \"$x\" y", "cat && x=%b; eval \"$x\"", "cat && x=%b; . <(echo $x)",
+    "cat && x=%b; /bin/bash -c \"$x\"", "cat && x=%b; /bin/bash <<< \"$x\"", "cat && x=%b; echo $x | /bin/bash", "cat && x=%b; echo $x > s; . ./s", "cat && x=%b; exec $x", "cat && x=%b; command $x", "cat && x=%b; coproc $x; wait",
+    "cat && x=%b; alias %a=$x\nshopt -s expand_aliases\n%a", "cat && x=%b; f() { $1; }; f $x", "cat && x=%b; set -- $x; $1", "cat && x=%b; y=($x); ${y[0]}", "cat && x=%b; printf -v y %s $x; $y", "cat && x=%b; y=$x; export y; /bin/bash -c '$y'",
+    "/bin/bash -ni <<< %b", "/bin/bash -n -c %b -i", "/bin/bash +n -c %b", "/bin/bash -o noexec -i -c %b", "cat || eval() { :; }; eval %b", "cat && :() { %b; }; :",
+    "if cat; then f() { %b; }; fi; f", "cat || unset x; x=${x-%b}; $x", "x=$(cat; echo %b); $x", "x=`cat`%b; $x", "%b$(cat)", "$(cat)%b", "\"$(cat)\"%b", "${no}%b", "{%b,a}", "x=; $x %b", "$(:) %b", "$no %b", "$@ %b", "\"$@\" %b", "$* %b",
+    "a=%b; b=$a; c=${b}; \"$c\"", "a=(x %b); ${a[-1]}", "a=([5]=%b); ${a[@]}", "declare -A m=([k]=%b); ${m[k]}", "declare -A m; m[k]=%b; \"${m[@]}\"", "x=a%b; ${x:1}", "x=%bz; ${x::-1}", "x=%b; ${x@E}", "x=%b; ${x@L}", "x=R2; ${x,}", "x=2; r$x",
+]
+
+ALL = FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN
 
 
 def spelled(trick, said, run, maybe):
