@@ -19,6 +19,37 @@ bool takes_names(std::string_view name) {
          name == "mapfile" || name == "readarray" || name == "getopts" || name == "wait";
 }
 
+bool is_option(std::string_view name) {
+  constexpr std::string_view names[] = {"allexport",
+                                        "braceexpand",
+                                        "emacs",
+                                        "errexit",
+                                        "errtrace",
+                                        "functrace",
+                                        "hashall",
+                                        "histexpand",
+                                        "history",
+                                        "ignoreeof",
+                                        "interactive-comments",
+                                        "keyword",
+                                        "monitor",
+                                        "noclobber",
+                                        "noexec",
+                                        "noglob",
+                                        "nolog",
+                                        "notify",
+                                        "nounset",
+                                        "onecmd",
+                                        "physical",
+                                        "pipefail",
+                                        "posix",
+                                        "privileged",
+                                        "verbose",
+                                        "vi",
+                                        "xtrace"};
+  return std::ranges::find(names, name) != std::end(names);
+}
+
 }  // namespace
 
 // Words from `first` on of the command at `index`; `first` itself names the builtin.
@@ -234,7 +265,8 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   bool local = name == "local" || ((name == "declare" || name == "typeset") && !calls_.empty());
   Variable flags;
   bool prints = words.size() == first + 1, functions = false, indexed = false, associative = false, global = false;
-  bool unexport = false, inherits = false;
+  bool unexport = false, inherits = false, mistaken = false;
+  const std::string_view letters = name == "export" || name == "readonly" ? "aAfn" : "aAfFgiIlnrtux";
   Variable taken;
   std::size_t i = first + 1;
   for (; i < words.size(); ++i) {
@@ -248,6 +280,7 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     if (!option) break;
     bool on = text[0] == '-';
     for (char c : std::string_view(text).substr(1)) {
+      mistaken = mistaken || letters.find(c) == std::string_view::npos;
       switch (c) {
         case 'x':
           flags.exported = on, unexport = !on;
@@ -298,6 +331,7 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   if (functions) {
     // declare -f prints the text of functions; an exported one is called by a child, where this reader does not go.
     if (flow.output != nullptr) flow.output->lose();
+    for (std::size_t j = i; flags.readonly && j < words.size(); ++j) fixed_functions_.insert(words[j].text());
     for (; flags.exported && i < words.size(); ++i) {
       if (!words[i].known()) continue;
       const Variable* function = state_.find(State::function_key(words[i].text()));
@@ -331,7 +365,7 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     attributed_.insert(entry.name);
     const Variable* old = state_.find(entry.name);
     const bool shadows = local && !global && old != nullptr && old->readonly;
-    if (shadows || (global && hides_global(entry.name))) {
+    if (mistaken || shadows || (global && hides_global(entry.name))) {
       // It is not made, or another one is.
       state_.make_unknown(entry.name);
       continue;
@@ -469,6 +503,13 @@ void Evaluator::option(std::string_view name, bool on, Span where) {
   if (on && name == "keyword") not_understood("assignments among the arguments (set -k)", where);
 }
 
+/// bash then leaves everything as it was, or not: it stops in the middle.
+Status Evaluator::mistaken_set() {
+  state_.around.options_unknown = true;
+  state_.around.positional = nullptr;
+  return Status::unknown;
+}
+
 Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
   std::size_t i = first + 1;
@@ -492,6 +533,7 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
     bool on = text[0] == '-';
     for (char c : std::string_view(text).substr(1)) {
       const Span where = script_.commands[index].where;
+      if (std::string_view("abefhkmnptuvxBCEHPTo").find(c) == std::string_view::npos) return mistaken_set();
       if (c == 'f') option("noglob", on, where);
       if (c == 'B') option("braceexpand", on, where);
       if (c == 'a') option("allexport", on, where);
@@ -500,7 +542,9 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
       if (c == 'k') option("keyword", on, where);
       if (c == 'o') {
         if (++i >= words.size()) break;
-        option(words[i].known() ? words[i].text() : "", on, where);
+        const std::string name = words[i].known() ? words[i].text() : "";
+        if (!is_option(name)) return mistaken_set();
+        option(name, on, where);
       }
     }
   }
@@ -583,7 +627,7 @@ Status Evaluator::cd_builtin(std::string_view name, std::uint32_t index, std::si
 
 Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field> words = script_.commands[index].words;
-  bool functions = false, variables = false;
+  bool functions = false, variables = false, mistaken = false;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     if (!words[i].known()) {
       forget_everything();
@@ -594,6 +638,7 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
       functions = functions || text.find('f') != std::string::npos;
       variables = variables || text.find('v') != std::string::npos;
       if (text.find('n') != std::string::npos) variables = true;
+      mistaken = mistaken || text.find_first_not_of("-fvn") != std::string::npos || (functions && variables);
       continue;
     }
     std::string name = text.substr(0, text.find('['));
@@ -602,6 +647,11 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
     if (!functions && old != nullptr && old->reference) forget_everything();
     if (!functions && name != text) {
       state_.make_unknown(name);
+      continue;
+    }
+    if (mistaken) {
+      state_.make_unknown(name);
+      state_.make_unknown(State::function_key(name));
       continue;
     }
     old = state_.find(name);
@@ -623,7 +673,7 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
     const Variable* function = state_.find(key);
     if (!variables && function != nullptr && function->kind == Variable::Kind::function) {
       // Without -f the variable goes first, if there is one.
-      if (functions)
+      if (functions && !fixed_functions_.contains(name))
         state_.set(key, Variable{});
       else
         state_.make_unknown(key);
@@ -633,7 +683,8 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
 }
 
 bool Evaluator::holds_for_what_follows(std::uint32_t index) const {
-  return subshells_ == 0 && !aborted_ && !script_.commands[index].conditional;
+  return subshells_ == 0 && !aborted_ && maybes_ == 0 && leaves_ == unit_leaves_ &&
+         !script_.commands[index].conditional && !may_fail(script_.commands[index].redirects);
 }
 
 Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
@@ -707,6 +758,11 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
       continue;
     }
     if (!on && !off) continue;
+    if (on && off) {
+      state_.around.options_unknown = true;
+      dialect_.expansion_doubtful = true;
+      continue;
+    }
     const bool otherwise = text == "extdebug" || text == "localvar_inherit" || text == "localvar_unset" ||
                            text == "xpg_echo" || text.starts_with("compat");
     if ((otherwise && on) || (text == "extquote" && off))
@@ -892,7 +948,13 @@ Status Evaluator::wrapped_builtin(std::string_view name, std::uint32_t index, st
       return Status::unknown;
     }
     std::string text = words[i].text();
+    if (name != "command" && text == "--") continue;
     if (name != "command" || text.size() < 2 || text[0] != '-') break;
+    if (text != "--" && text.find_first_not_of("pvV", 1) != std::string::npos) {
+      // A mistake, with which nothing is run.
+      forget_everything();
+      return Status::unknown;
+    }
     if (text.find_first_of("vV") != std::string::npos) {
       if (flow.output != nullptr) flow.output->lose();
       return Status::unknown;

@@ -90,6 +90,7 @@ std::optional<std::size_t> Evaluator::run() {
   std::optional<std::size_t> left_at;
   while (List* unit = parser.next_unit()) {
     unit_aliased_ = aliased_;
+    unit_leaves_ = leaves_;
     as_unit([&] { list(*unit, {}); });
     if (limited_ && !left_at) left_at = unit_begin;
     if (!parser.failed()) unit_begin = parser.position();
@@ -307,7 +308,10 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
       Variable function;
       function.kind = Variable::Kind::function;
       function.bodies = {node.inner};
-      state_.set(State::function_key(node.name), std::move(function));
+      if (fixed_functions_.contains(node.name))
+        state_.may_become(node.name, {node.inner});
+      else
+        state_.set(State::function_key(node.name), std::move(function));
       // bash calls it by itself, whenever a command is not found; a child calls what is exported.
       if (node.name == "command_not_found_handle" || state_.around.allexport)
         run_later(std::string(node.name) + " \"$@\"", flow, node.where, Changes::nothing);

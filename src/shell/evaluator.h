@@ -195,6 +195,7 @@ class Evaluator {
   Status source_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status declare_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   Status read_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
+  Status mistaken_set();
   Status set_builtin(std::uint32_t index, std::size_t first);
   Status shift_builtin(std::uint32_t index, std::size_t first);
   Status cd_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
@@ -327,11 +328,14 @@ class Evaluator {
   std::uint64_t exits_ = 0;         // … by `set -e`: what was written before that is still right
   std::uint64_t aliased_ = 0;       // how often an alias was made or taken away
   std::uint64_t unit_aliased_ = 0;  // … when what runs now was read
+  std::uint64_t unit_leaves_ = 0;   // leaves_ when it was read
   std::uint32_t loops_ = 0;
-  bool own_input_ = false;                             // of the function that is about to be called: not its caller's
-  bool closed_ = false;                                // one of the first three descriptors, once
-  std::vector<std::optional<std::uint64_t>> sourced_;  // for each text: the moment of the first return
-  std::set<std::string, std::less<>> attributed_;      // by declare and its kin
+  std::uint32_t maybes_ = 0;
+  bool own_input_ = false;                              // of the function that is about to be called: not its caller's
+  bool closed_ = false;                                 // one of the first three descriptors, once
+  std::vector<std::optional<std::uint64_t>> sourced_;   // for each text: the moment of the first return
+  std::set<std::string, std::less<>> fixed_functions_;  // that `readonly -f` names
+  std::set<std::string, std::less<>> attributed_;       // by declare and its kin
   std::map<std::string, std::vector<std::string>, std::less<>> suspects_;  // values that a name had once, and may have
   std::map<int, int> shared_inputs_;   // how often something read from a descriptor opened before
   std::vector<Declared> declared_;     // of the command being run
@@ -381,7 +385,9 @@ template <class F>
 void Evaluator::maybe(F body) {
   std::size_t mark = state_.mark();
   Surroundings before = state_.around;
+  ++maybes_;
   body();
+  --maybes_;
   Surroundings after = state_.around;
   state_.around = before;
   std::vector<State::Changes> courses(2);

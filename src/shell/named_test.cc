@@ -92,6 +92,27 @@ TEST(Named, WhatARedirectThatFailsKeepsFromHappening) {
                "f() { evil; }; { f() { ls; }; } > no/f; f", "exec 1>&-; x=evil; declare x=ls >&1; $x"});
 }
 
+TEST(Named, ABuiltinThatIsCalledWrongly) {
+  expect_told({"set -- evil; set -Z -- ls; \"$@\"", "set -- evil; set -o no -- ls; \"$@\"",
+               "x=evil; declare -Z x=ls; $x", "x=evil; declare -p x=ls; $x", "x=evil; export -Z x=ls; $x",
+               "f() { local -Z x=ls; $x; }; x=evil; f", "x=evil; unset -Z x; ${x:-ls}",
+               "x=evil; command -Z declare x=ls; $x", "builtin -- eval evil"});
+}
+
+TEST(Named, AFunctionThatCannotBeChanged) {
+  expect_told({"f() { evil; }; readonly -f f; f() { ls; }; f", "f() { evil; }; declare -rf f; f() { ls; }; f",
+               "f() { evil; }; readonly -f f; unset -f f; f"});
+}
+
+TEST(Named, AnAliasThatMayNotHaveBeenMade) {
+  expect_told({"shopt -s expand_aliases\nalias evil=ls > no/f\nevil",
+               "shopt -s expand_aliases\neval 'alias evil=ls' > no/f\nevil",
+               "shopt -s expand_aliases\n{ alias evil=ls; } > no/f\nevil",
+               "shopt -s expand_aliases\nf() { cat && return; g; }; g() { alias evil=ls; }; f\nevil",
+               "shopt -s expand_aliases\nfor i in 1; do cat && break; alias evil=ls; done\nevil",
+               "shopt -s expand_aliases\n. /dev/stdin <<< 'return; alias evil=ls'\nevil"});
+}
+
 TEST(Named, WhatATrapChanges) {
   expect_told({"trap 'ls() { evil; }' DEBUG; ls", "trap 'set -- evil' DEBUG; set -- ls; \"$@\"",
                "trap shift DEBUG; set -- ls evil; \"$1\"", "mapfile -C 'ls() { evil; }; :' -c1 a <<< x; ls",

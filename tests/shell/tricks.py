@@ -132,7 +132,30 @@ UNKNOWN = [
     "a=%b; b=$a; c=${b}; \"$c\"", "a=(x %b); ${a[-1]}", "a=([5]=%b); ${a[@]}", "declare -A m=([k]=%b); ${m[k]}", "declare -A m; m[k]=%b; \"${m[@]}\"", "x=a%b; ${x:1}", "x=%bz; ${x::-1}", "x=%b; ${x@E}", "x=%b; ${x@L}", "x=R2; ${x,}", "x=2; r$x",
 ]
 
-ALL = FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN
+MISTAKES = [
+    # A builtin that is called wrongly does nothing.
+    "set -- %b; set -Z -- %a; \"$@\"", "set -- %b; set -o no -- %a; \"$@\"", "x=%b; declare -Z x=%a; $x", "x=%b; declare -p x=%a; $x", "x=%b; readonly -i x=%a; $x", "x=%b; export -Z x=%a; $x", "x=%b; export -p x=%a; $x",
+    "f() { local -Z x=%a; $x; }; x=%b; f", "f() { %b; }; unset -fv f; f", "x=%a; unset -fv x; ${x:-%b}", "x=%a; unset -Z x; ${x:-%b}", "set -- %a %b; shift 1 2; $1", "set -- %b %a; shift 1 2; $1", "set -- %b %a; shift -Z; $1",
+    "x=%b; command -Z declare x=%a; $x", "x=%b; builtin -- eval x=%a; $x", "builtin -- eval %b", "command -p -- eval %b", "command -pp eval %b", "builtin builtin eval %b", "command -- command -p eval %b", "exec -a x %b", "exec -cl %b", "exec -- %b",
+    "shopt -s expand_aliases\nalias z=%b\nunalias -Z z\nz", "shopt -s expand_aliases\nalias z=%b\nshopt -su expand_aliases\nz", "x=%b; read -Z x <<< %a; $x", "x=%b; printf -Z -v x %a; $x", "x=%b; printf -v x -- %a; $x", "x=%b; printf -v; $x",
+    "x=%b; mapfile -Z x <<< %a; $x", "x=%b; let; $x", "x=%b; eval -Z x=%a; $x", "x=%b; . -Z; $x", "x=%b; trap 'x=%a' NO; $x", "x=%b; enable -n declare; declare x=%a; $x", "x=%b; enable -n eval; eval x=%a; $x", "set -- %b; enable -n set; set -- %a; $1",
+    "f() { %b; }; readonly -f f; f() { %a; }; f", "f() { %b; }; declare -rf f; f() { %a; }; f", "f() { %b; }; readonly -f f; unset -f f; f", "f() { %b; }; typeset -fr f; { f() { %a; }; }; f",
+    "shopt -s expand_aliases\nalias %b=%a > no/f\n%b", "shopt -s expand_aliases\neval 'alias %b=%a' > no/f\n%b", "shopt -s expand_aliases\n{ alias %b=%a; } > no/f\n%b",
+    "shopt -s expand_aliases\nf() { cat && return; g; }; g() { alias %b=%a; }; f\n%b", "shopt -s expand_aliases\nfor i in 1; do cat && break; alias %b=%a; done\n%b", "shopt -s expand_aliases\n. /dev/stdin <<< 'return; alias %b=%a'\n%b",
+    "x=%b; declare 1x=2 x=%a; $x", "x=%b; declare -aA x=%a; $x", "x=%b; declare -n x=%a; $x", "readonly x=%b; declare x=%a; $x", "readonly x=%b; read x <<< %a; $x", "readonly x=%b; printf -v x %a; $x", "readonly x=%b; for x in %a; do :; done; $x",
+    "readonly x=%b; x=%a :; $x", "readonly x=%b; x=%a eval :; $x", "readonly x=%b; unset x; $x", "readonly x=%b; f() { x=%a; }; f\n$x", "readonly x=%b; ((x=1)); $x", "x=%b; local x=%a; $x", "x=%b; return; x=%a; $x", "x=%b; break; $x", "x=%b; cd a b && x=%a; $x",
+]
+
+PRINTED = [
+    "$(printf '%b' 'r\\0622' )", "$(printf '\\x72%d' 2) %b", "$(printf '%c%s' rxx 2)", "$(printf '%.2s' r2zzz)", "$(printf '%s' r 2)", "$(printf '%-2s' r2)", "$(printf '%2$s' a r2)", "$(printf 'r%x' 2)", "$(printf '%q' r2)", "$(printf '%(r2)T' 0)",
+    "$(printf 'r%d' \"'\\002\")", "$(printf 'r%i' 02)", "$(printf r%u 0x2)", "$(printf 'r2%.0s' a)", "$(printf 'r%b' '2\\c' x)", "$(printf -- r2)", "$(printf -v x r1; echo r2)", "$(echo -e 'r\\x32')", "$(echo -en 'r2\\c z')", "$(echo -nee r2)", "$(echo -E 'r2')", "$(echo -n -e 'r\\0622')",
+    "$(echo -e 'r\\u0032')", "$(echo -e 'r2\\e' | cat)", "$(echo r2 -n)", "$(echo -x; echo r2)", "$(echo '#'; echo r2)", "x=$(echo '#'; echo r2); eval \"$x\"", "$(cat - <<< r2)", "$(cat <<E\nr2\nE\n)", "$(cat << 'E' | cat\nr2\nE\n)", "$(<f) r2", "$(printf 'r2\\0x')", "$(printf 'r\\62')",
+    "set -- a b; r$#", "x=ab; r${#x}", "x=é; r${#x}1; r$((${#x}+1))", "a=(1 2); r${#a[@]}", "r$((1+1))", "r$[4/2]", "r{2..2}", "r{2,}", "{r2..r2}", "r${x:+2}${x:-2}", "HOME=r2; ~", "OLDPWD=r2; ~-", "PWD=r2; ~+", "x=~; HOME=r2; $x; y=~; $y", "x=R2; ${x,,}", "x=r2x; ${x%x}", "x=xr2; ${x#?}", "x=arb; x=${x/a}; ${x/b/2}",
+    "x=r.2; ${x//.}", "x='r\\2'; eval $x", "x=r2; y='$x'; eval $y", "eval eval '\\$(echo r2)'", "eval 'r2' '#' x", "eval $'cat <<E\\nE\\nr2'", "a=(r1 r2); a=(\"${a[@]:1}\"); $a", "a=(r1 r2); ${a[@]/r1/:}", "a=(x r2); ${a[*]:1:1}", "a=(r2); ${a[@]@Q}", "x=r2; ${x@U}; ${x@u}; ${x@Q}", "IFS=x; a=rx2; r$a; IFS=; $a",
+    "x=2; r$x$y", "x='r2 a'; $x; \"$x\"", "IFS=-; x=r2-a; $x", "IFS=; x='r2 a'; $x; unset IFS; $x", "IFS=2; set -- r r; x=\"$*\"; IFS=' '; $x", "IFS=2; set -- r r; $*; x=$*; IFS=; $x", "x=(r 2); IFS=; \"${x[*]}\"", "IFS=,; x=\"${*:-r2}\"; $x", "shopt -s extglob; x=r2aa; ${x%+(a)}", "x=r2aa; ${x%+(a)}; ${x%a*}", "x=r2[a]; ${x%\\[a]}",
+]
+
+ALL = FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + PRINTED
 
 
 def spelled(trick, said, run, maybe):
