@@ -10,6 +10,8 @@
 namespace cordon::shell {
 namespace {
 
+constexpr std::size_t max_followed = 256;
+
 // Tells a Calculation the value of a name and takes assignments.
 class Names {
  public:
@@ -382,7 +384,7 @@ void Evaluator::suspect(std::string_view name, std::string_view value) {
   if (!name.empty() && is_digit(name[0])) name = "@";
   auto found = suspects_.find(name);
   if (found == suspects_.end()) found = suspects_.emplace(std::string(name), std::vector<std::string>{}).first;
-  if (found->second.size() >= 64 || !afford(value.size())) return;
+  if (found->second.size() >= max_followed || !afford(value.size())) return;
   if (std::ranges::find(found->second, value) == found->second.end()) found->second.emplace_back(value);
 }
 
@@ -395,8 +397,10 @@ void Evaluator::run_unknown(const std::vector<Piece>& pieces, const Flow& flow) 
 void Evaluator::run_subscripts(const Field& name, const Flow& flow) {
   const std::string text = known_text(name);
   const std::size_t open = text.find('[');
+  const bool nothing_known =
+      std::ranges::none_of(name.pieces, [](const Piece& piece) { return piece.kind == Piece::Kind::literal; });
+  if (open != std::string::npos || nothing_known) run_unknown(name.pieces, flow);
   if (open == std::string::npos) return;
-  run_unknown(name.pieces, flow);
   const bool runs = text.find("$(") != std::string::npos || text.find('`') != std::string::npos;
   if (runs || (open > 0 && is_name_char(text[open - 1]))) run_named(std::string_view(text).substr(open), flow);
 }
@@ -413,7 +417,9 @@ void Evaluator::run_named(std::string_view text, const Flow& flow) {
 }
 
 void Evaluator::run_named(std::string_view text, const Flow& flow, std::set<std::string, std::less<>>& seen) {
-  if (seen.size() > 64 || depth_ > 1000 || !afford(16 + text.size())) return;
+  if (seen.size() > max_followed || depth_ > 1000)
+    return odd(Oddity::Kind::limit, "numbers that stand for too much", {});
+  if (!afford(16 + text.size())) return;
   ++depth_;
   const bool expands = text.find('$') != std::string_view::npos || text.find('`') != std::string_view::npos;
   std::string again;
@@ -445,6 +451,7 @@ void Evaluator::run_suspects(std::string_view name, const Flow& flow, std::set<s
   auto found = suspects_.find(name);
   if (found == suspects_.end()) return;
   const std::vector<std::string> values = found->second;
+  if (values.size() >= max_followed) odd(Oddity::Kind::limit, "more values than are followed", {});
   for (const std::string& value : values) run_named(value, flow, seen);
 }
 

@@ -191,21 +191,23 @@ void Evaluator::collect_simple(const Node& node, Assigned& out) const {
   if (name == "set" || name == "shift") out.positional = true;
   if (name == "set" || name == "shopt") out.options = true;
   if (name == "eval" || name == "." || name == "source" || name == "command" || name == "builtin" || name == "trap" ||
-      name == "enable" || name == "fc") {
+      name == "enable" || name == "fc" || name == "compgen") {
     out.everything = true;
     out.leaves = true;
     return;
   }
   bool names_variables = name == "read" || name == "mapfile" || name == "readarray" || name == "printf" ||
                          name == "declare" || name == "typeset" || name == "local" || name == "export" ||
-                         name == "readonly" || name == "unset" || name == "let" || name == "getopts" ||
-                         name == "wait" || name == "compgen";
+                         name == "readonly" || name == "unset" || name == "let" || name == "getopts" || name == "wait";
   if (!names_variables) return;
   for (std::string_view own : {"REPLY", "MAPFILE", "OPTARG", "OPTIND"}) out.names.insert(std::string(own));
   bool printf_target = false;
+  const bool maps = name == "mapfile" || name == "readarray";
   for (std::uint32_t i = first + 1; i < node.words.size(); ++i) {
     std::string_view text = node.words[i].parts.empty() ? std::string_view() : node.words[i].parts[0].text;
     bool literal = !node.words[i].parts.empty() && node.words[i].parts[0].kind == Part::Kind::literal;
+    // What it calls may change anything.
+    if (maps && literal && text.starts_with('-') && text.find('C') != std::string_view::npos) out.everything = true;
     if (name == "printf") {
       // Only -v names a variable.
       bool may_be_option = i == first + 1 && (!literal || node.words[i].plain().empty());

@@ -84,6 +84,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
     return declare_builtin(name, index, first, flow);
   }
   if (name == "read") return read_builtin(index, first, flow);
+  if ((name == "set" || name == "alias" || name == "shopt") && flow.output != nullptr) flow.output->lose();
   if (name == "set") return set_builtin(index, first);
   if (name == "shift") return shift_builtin(index, first);
   if (name == "cd" || name == "pushd" || name == "popd") return cd_builtin(name, index, first, flow);
@@ -93,6 +94,9 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
   if (name == "trap") return trap_builtin(index, first, flow);
   if (name == "exec") return exec_builtin(index, first, flow);
   if (name == "command" || name == "builtin") return wrapped_builtin(name, index, first, flow);
+  const bool leaves = name == "return" || name == "break" || name == "continue";
+  if (leaves && later_ && *later_ == calls_.size())
+    not_understood("a trap that leaves what it interrupts", script_.commands[index].where);
   if (name == "return") {
     ++leaves_;
     if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.moment();
@@ -100,15 +104,24 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
     return Status::unknown;
   }
   if (name == "let") {
+    bool reached = true;  // it ends at the first mistake
     for (std::size_t i = first + 1; i < script_.commands[index].words.size(); ++i) {
       const Field word = script_.commands[index].words[i];
-      if (word.known()) {
-        arithmetic(word.text(), flow, 0);
-      } else {
-        run_unknown(word.pieces, flow);
-        run_named(known_text(word), flow);
-        forget_arithmetic(word.text());
-      }
+      bool known = false;
+      auto evaluate = [&] {
+        if (word.known()) {
+          known = arithmetic(word.text(), flow, 0).has_value();
+        } else {
+          run_unknown(word.pieces, flow);
+          run_named(known_text(word), flow);
+          forget_arithmetic(word.text());
+        }
+      };
+      if (reached)
+        evaluate();
+      else
+        maybe(evaluate);
+      reached = reached && known;
     }
     return Status::unknown;
   }
@@ -498,6 +511,7 @@ void Evaluator::option(std::string_view name, bool on, Span where) {
   if (name == "allexport") around.allexport = on;
   if (name == "errexit") around.errexit = on;
   if (name == "nounset") around.nounset = on;
+  if (name == "errtrace" || name == "functrace" || name.empty()) traps_follow_ = traps_follow_ || on;
   if (name.empty()) around.options_unknown = true;
   if (on && name == "posix") not_understood("bash's posix mode, in which it reads and assigns otherwise", where);
   if (on && name == "keyword") not_understood("assignments among the arguments (set -k)", where);
@@ -540,6 +554,7 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
       if (c == 'e') option("errexit", on, where);
       if (c == 'u') option("nounset", on, where);
       if (c == 'k') option("keyword", on, where);
+      if (c == 'E' || c == 'T') option("errtrace", on, where);
       if (c == 'o') {
         if (++i >= words.size()) break;
         const std::string name = words[i].known() ? words[i].text() : "";
@@ -802,8 +817,10 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   const bool at_the_end = std::all_of(
       words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end(),
       [](const Field& signal) { return signal.known() && (signal.text() == "EXIT" || signal.text() == "0"); });
+  if (flow.output != nullptr) flow.output->lose();
+  traps_print_ = traps_print_ || !at_the_end;
   run_later(text, flow, where, at_the_end ? Changes::nothing : Changes::this_shell);
-  return Status::success;
+  return Status::unknown;
 }
 
 // mapfile -C TEXT, compgen -C TEXT, compgen -F FUNCTION, compgen -W '$(…)': read as shell by the builtin itself.
@@ -843,7 +860,9 @@ void Evaluator::run_later(const std::string& text, const Flow& flow, Span where,
   inner.conditional = true;
   Output scrap;
   inner.output = &scrap;
+  const std::optional<std::size_t> outer = std::exchange(later_, calls_.size());
   run_text(text, inner, where);
+  later_ = outer;
   script_.commands.resize(commands);
   if (state_.around.environment_unknown && !around.environment_unknown) all_volatile_ = true;
   const Surroundings& after = state_.around;

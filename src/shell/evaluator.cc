@@ -266,13 +266,11 @@ Status Evaluator::pipeline(const Pipeline& pipeline, const Flow& flow) {
 Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
   std::vector<std::uint32_t> from;
   std::unique_ptr<Input> held;
-  Status status = Status::unknown;
   for (std::uint32_t i = 0; i < pipeline.stages.size(); ++i) {
     bool last = i + 1 == pipeline.stages.size();
     Flow inner = flow;
     inner.piped = true;
-    Output output;
-    output.exits = exits_;
+    Output output = new_output();
     if (!last) {
       inner.output = &output;
       inner.own_output = own_stream(flow);
@@ -284,7 +282,7 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
     }
     bool keeps = last && state_.around.lastpipe;
     std::uint64_t doubts = doubts_;
-    auto run_stage = [&] { status = node(*pipeline.stages[i], inner); };
+    auto run_stage = [&] { node(*pipeline.stages[i], inner); };
     if (keeps) {
       maybe(run_stage);
     } else {
@@ -296,7 +294,8 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
     held = std::make_unique<Input>();
     if (output.known && !pipeline.with_stderr[i]) held->text = std::move(output.text);
   }
-  return status;
+  // Which stage decides is an option.
+  return Status::unknown;
 }
 
 Status Evaluator::node(const Node& node, const Flow& flow) {
@@ -309,7 +308,7 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
       function.kind = Variable::Kind::function;
       function.bodies = {node.inner};
       if (fixed_functions_.contains(node.name))
-        state_.may_become(node.name, {node.inner});
+        return state_.may_become(node.name, {node.inner}), Status::unknown;
       else
         state_.set(State::function_key(node.name), std::move(function));
       // bash calls it by itself, whenever a command is not found; a child calls what is exported.
@@ -490,7 +489,29 @@ void Evaluator::forget(const Assigned& assigned) {
   for (const auto& [name, bodies] : assigned.functions) state_.may_become(name, bodies);
   if (assigned.positional) state_.around.positional = nullptr;
   if (assigned.directory) state_.around.directory = std::nullopt;
-  if (assigned.options) state_.around.options_unknown = true;
+  if (assigned.options) state_.around.options_unknown = state_.around.lastpipe = true;
+}
+
+/// A file that the next round finds as this one has left it.
+bool Evaluator::writes_what_it_uses(std::size_t first) const {
+  std::set<std::string> used;
+  for (std::size_t i = first; i < script_.commands.size(); ++i) {
+    const Command& command = script_.commands[i];
+    for (const Redirect& redirect : command.redirects) {
+      const std::string target = redirect.target.text();
+      const std::string name = target.substr(target.rfind('/') + 1);
+      if (redirect.kind == Redirect::Kind::write || redirect.kind == Redirect::Kind::append) {
+        if (used.contains(name)) return true;
+      } else if (redirect.kind == Redirect::Kind::read) {
+        used.insert(name);
+      }
+    }
+    for (const Field& word : command.words) {
+      const std::string text = word.text();
+      used.insert(text.substr(text.rfind('/') + 1));
+    }
+  }
+  return false;
 }
 
 // What one round defines, the next may call.
@@ -500,6 +521,7 @@ void Evaluator::each_round(const Assigned& assigned, F round) {
   for (int i = 0;; ++i) {
     const std::size_t defined = state_.definitions();
     const std::uint64_t aliased = aliased_;
+    const std::size_t first = script_.commands.size();
     forget(assigned);
     if (i > 0) ++repeating_;
     ++loops_;
@@ -507,7 +529,8 @@ void Evaluator::each_round(const Assigned& assigned, F round) {
     --loops_;
     if (i > 0) --repeating_;
     const bool aliases = aliased != aliased_ && i == 0 && (dialect_.expand_aliases || dialect_.expansion_doubtful);
-    if (limited_ || (state_.definitions() == defined && !aliases)) return;
+    const bool written = i == 0 && writes_what_it_uses(first);
+    if (limited_ || (state_.definitions() == defined && !aliases && !written)) return;
     if (i == most) return odd(Oddity::Kind::limit, "functions that a loop defines without end", {});
   }
 }
@@ -757,7 +780,7 @@ Status Evaluator::coproc(const Node& coproc, const Flow& flow) {
   in_subshell([&] { node(*coproc.inner, inner); });
   state_.make_unknown(coproc.name.empty() ? "COPROC" : coproc.name);
   if (!coproc.name.empty()) state_.make_unknown(std::string(coproc.name) + "_PID");
-  return Status::success;
+  return Status::unknown;
 }
 
 }  // namespace cordon::shell

@@ -129,6 +129,8 @@ class Evaluator {
   Status pipeline(const Pipeline& pipeline, const Flow& flow);
   Status node(const Node& node, const Flow& flow);
   static bool is_whole(const Node& node);
+  bool writes_what_it_uses(std::size_t first) const;
+  Output new_output() const;
   Status compound(const Node& node, const Flow& flow);
   Status subshell(const List& list, const Flow& flow);
   Status if_node(const Node& node, const Flow& flow);
@@ -245,7 +247,7 @@ class Evaluator {
   void expand_all_positional(char which, Builder& builder, const Part& part);
   void expand_list(const std::vector<Value>& values, char which, Builder& builder);
   void expand_substitution(const Part& part, Builder& builder, const Flow& flow);
-  void note_read_again(const Part& part);
+  void note_read_again(const Part& part, std::uint64_t aliased);
   static Field field_of(const Value& value);
   void expand_process(const Part& part, Builder& builder, const Flow& flow);
   void expand_arithmetic(const Part& part, Builder& builder, const Flow& flow);
@@ -332,6 +334,9 @@ class Evaluator {
   std::uint32_t loops_ = 0;
   std::uint32_t maybes_ = 0;
   bool own_input_ = false;                              // of the function that is about to be called: not its caller's
+  bool traps_print_ = false;                            // DEBUG, ERR and RETURN are run in the middle …
+  bool traps_follow_ = false;                           // … and in subshells, too
+  std::optional<std::size_t> later_;                    // calls_.size() where a trap's text is read
   bool closed_ = false;                                 // one of the first three descriptors, once
   std::vector<std::optional<std::uint64_t>> sourced_;   // for each text: the moment of the first return
   std::set<std::string, std::less<>> fixed_functions_;  // that `readonly -f` names

@@ -293,18 +293,25 @@ void Evaluator::expand_list(const std::vector<Value>& values, char which, Builde
   }
 }
 
+Output Evaluator::new_output() const {
+  Output output;
+  output.exits = exits_;
+  if (traps_print_ && traps_follow_) output.lose();
+  return output;
+}
+
 // bash reads the text of a substitution again when it runs, with the aliases that there are then.
-void Evaluator::note_read_again(const Part& part) {
-  const bool changed = aliased_ != unit_aliased_ || (aliased_ != 0 && !calls_.empty());
+void Evaluator::note_read_again(const Part& part, std::uint64_t aliased) {
+  const bool changed = aliased_ != aliased || (aliased_ != 0 && !calls_.empty());
   if (changed && (dialect_.expand_aliases || dialect_.expansion_doubtful))
     not_understood("a substitution that is read again after aliases have changed", part.where);
 }
 
 void Evaluator::expand_substitution(const Part& part, Builder& builder, const Flow& flow) {
-  note_read_again(part);
+  note_read_again(part, unit_aliased_);
+  const std::uint64_t aliased = aliased_;
   if (part.list == nullptr) return builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
-  Output output;
-  output.exits = exits_;
+  Output output = new_output();
   if (!part.trouble.empty()) output.lose();
   Flow inner = flow;
   ++inner.substitution;
@@ -313,6 +320,7 @@ void Evaluator::expand_substitution(const Part& part, Builder& builder, const Fl
   inner.background = false;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
+  note_read_again(part, aliased);
   if (doubts_ != doubts) output.lose();
   if (output.known && output.text.size() <= max_known_text) {
     std::string text = std::move(output.text);
@@ -330,9 +338,9 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
     builder.literal(part.kind == Part::Kind::process_in ? "<" : ">");
     return builder.unknown({.kind = Piece::Kind::unknown, .text = "(…)"});
   }
-  note_read_again(part);
-  Output output;
-  output.exits = exits_;
+  note_read_again(part, unit_aliased_);
+  const std::uint64_t aliased = aliased_;
+  Output output = new_output();
   Flow inner = flow;
   ++inner.substitution;
   inner.output = &output;
@@ -342,6 +350,7 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
   if (part.kind == Part::Kind::process_out) inner.input = &nothing;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
+  note_read_again(part, aliased);
   if (doubts_ != doubts) output.lose();
   Piece piece;
   piece.kind = part.kind == Part::Kind::process_in ? Piece::Kind::process_in : Piece::Kind::process_out;

@@ -96,7 +96,31 @@ TEST(Named, ABuiltinThatIsCalledWrongly) {
   expect_told({"set -- evil; set -Z -- ls; \"$@\"", "set -- evil; set -o no -- ls; \"$@\"",
                "x=evil; declare -Z x=ls; $x", "x=evil; declare -p x=ls; $x", "x=evil; export -Z x=ls; $x",
                "f() { local -Z x=ls; $x; }; x=evil; f", "x=evil; unset -Z x; ${x:-ls}",
-               "x=evil; command -Z declare x=ls; $x", "builtin -- eval evil"});
+               "x=evil; command -Z declare x=ls; $x", "builtin -- eval evil", "x=evil; let 'y=' 'x=2'; $x"});
+}
+
+TEST(Named, WhatSeemsToSucceed) {
+  expect_told({"set -o pipefail; x=evil; false | : && x=ls; $x", "x=evil; trap : NO && x=ls; $x",
+               "x=evil; f() { ls; }; readonly -f f; f() { :; } && x=ls; $x"});
+}
+
+TEST(Named, WhatATrapPrints) {
+  expect_told({"x=$(trap 'echo evil' EXIT); $x", "set -T; trap 'echo evil' DEBUG; x=$(:); $x",
+               "set -E; trap 'echo evil' ERR; x=$(false); $x",
+               "set -o functrace; trap 'echo evil' RETURN; f() { :; }; x=$(f); $x",
+               "alias evil=a; IFS=\" ='\"; x=$(alias); ${x#alias }"});
+}
+
+TEST(Named, ATrapThatLeavesWhatItInterrupts) {
+  expect_told({"set -T; trap '[[ $BASH_COMMAND == x=ls ]] && return' DEBUG; f() { x=evil; x=ls; }; f; $x",
+               "trap break USR1; for i in 1; do x=evil; kill -USR1 $$; x=ls; done; $x",
+               "trap continue ERR; for i in 1; do x=evil; false; x=ls; done; $x"});
+}
+
+TEST(Named, AFileThatTheNextRoundFinds) {
+  const Script script = read("while cat; do . ./s; echo evil > s; done", {});
+  EXPECT_EQ(
+      std::ranges::count_if(script.commands, [](const Command& command) { return command.words[0].text() == "."; }), 2);
 }
 
 TEST(Named, AFunctionThatCannotBeChanged) {
@@ -132,6 +156,10 @@ TEST(Named, ASubstitutionThatIsReadAgainWithOtherAliases) {
                "shopt -s expand_aliases\nf() { : $(z); }\nalias z=evil\nf",
                "shopt -s expand_aliases; while cat; do eval ls; alias ls=evil; done",
                "shopt -s expand_aliases\nalias -p evil=ls\nevil"});
+}
+
+TEST(Named, AnAliasThatASubstitutionMakes) {
+  expect_told({": $(shopt -s expand_aliases\nalias z=evil\nz)", "cat <(shopt -s expand_aliases\nalias z=evil\nz)"});
 }
 
 TEST(Named, AVariableThatMeansSomethingToBash) {
@@ -193,7 +221,8 @@ TEST(Named, ASubscriptThatRunsSomething) {
 TEST(Named, AValueThatMayStillHold) {
   expect_told({"cat && x='a[$(evil)]'; ((x))", "cat && k='$(evil)'; test -v \"a[$k]\"", "cat && x='$(evil)'; : ${x@P}",
                "cat && x='a[$(evil)]'; : ${!x}", "set -- 'a[$(evil)]'; cat || set -- 1; (($1))",
-               "mapfile -t x <<< 'a[$(evil)]'; ((x))", "cat && x='$(evil)'; compgen -W \"$x\" y"});
+               "mapfile -t x <<< 'a[$(evil)]'; ((x))", "cat && x='$(evil)'; compgen -W \"$x\" y",
+               "cat && x='a[$(evil)]'; printf -v $x 1"});
 }
 
 TEST(Named, WhatOthersHaveLeftOfAnInput) {

@@ -298,6 +298,7 @@ void State::make_all_unknown() {
   around.positional = nullptr;
   around.directory = std::nullopt;
   around.options_unknown = true;
+  around.lastpipe = true;
   around.zero = Value::unknown("$0");
 }
 

@@ -133,6 +133,7 @@ UNKNOWN = [
 ]
 
 MISTAKES = [
+    "x=%b; let 'y=' 'x=2'; $x", ": $(f() { %b; }\n: $((1/0)); f() { %a; }\nf)", ": $(shopt -s expand_aliases\nalias %a=%b\n%a)", ": $(shopt -s expand_aliases\nalias z=%b\nz)", "cat && x='a[$(%b)]'; printf -v $x 1", "cat && x='a[$(%b)]'; read $x <<< 1",
     # A builtin that is called wrongly does nothing.
     "set -- %b; set -Z -- %a; \"$@\"", "set -- %b; set -o no -- %a; \"$@\"", "x=%b; declare -Z x=%a; $x", "x=%b; declare -p x=%a; $x", "x=%b; readonly -i x=%a; $x", "x=%b; export -Z x=%a; $x", "x=%b; export -p x=%a; $x",
     "f() { local -Z x=%a; $x; }; x=%b; f", "f() { %b; }; unset -fv f; f", "x=%a; unset -fv x; ${x:-%b}", "x=%a; unset -Z x; ${x:-%b}", "set -- %a %b; shift 1 2; $1", "set -- %b %a; shift 1 2; $1", "set -- %b %a; shift -Z; $1",
@@ -146,6 +147,23 @@ MISTAKES = [
     "readonly x=%b; x=%a :; $x", "readonly x=%b; x=%a eval :; $x", "readonly x=%b; unset x; $x", "readonly x=%b; f() { x=%a; }; f\n$x", "readonly x=%b; ((x=1)); $x", "x=%b; local x=%a; $x", "x=%b; return; x=%a; $x", "x=%b; break; $x", "x=%b; cd a b && x=%a; $x",
 ]
 
+COURSES = [
+    # What succeeds, what is left early, and what else is printed.
+    "set -o pipefail; x=%b; false | : && x=%a; $x", "declare -i n; x=%b; n=1/0 && x=%a; $x", "x=%b; a[1/0]=1 && x=%a; $x", "x=%b; a[-9]=1 && x=%a; $x", "x=%b; readonly y; y=1 && x=%a; $x", "x=%b; trap : NO && x=%a; $x", "x=%b; shift 9 || x=%a; $x",
+    "x=%b; f() { %a; }; readonly -f f; f() { :; } && x=%a; $x", "x=%b; coproc no && x=%a; $x", "x=%b; : ${y[1/0]} && x=%a; $x", "x=%b; declare -r y=1; declare y=2 && x=%a; $x", "x=%b; ! : | false && x=%a; $x", "x=%b; time false && x=%a; $x", "x=%b; (false) && x=%a; $x",
+    "x=%b; { false; } && x=%a; $x", "x=%b; if false; then :; fi && x=%a; $x", "x=%b; for i in; do :; done || x=%a; $x", "x=%b; case a in b) ;; esac || x=%a; $x", "x=%b; while false; do :; done && x=%a; $x", "x=%b; f() { return 1; }; f && x=%a; $x", "x=%b; f() { false; }; f || x=%a; $x",
+    "x=%b; [[ -n $y ]] && x=%a; $x", "x=%b; [[ -z $HOME ]] && x=%a; $x", "x=%b; ((0)) && x=%a; $x", "x=%b; y=$(false) && x=%a; $x", "x=%b; export y=$(false) || x=%a; $x", "x=%b; eval false && x=%a; $x", "x=%b; [ a = b ] && x=%a; $x", "x=%b; test a && x=%a; $x", "x=%b; read y < /dev/null && x=%a; $x",
+    "x=$(trap 'echo %b' EXIT); $x", "x=$(trap 'echo %b' EXIT; :); $x", "set -T; trap 'echo %b' DEBUG; x=$(:); $x", "set -E; trap 'echo %b' ERR; x=$(false); $x", "set -T; trap 'echo %b' DEBUG; : | /bin/bash", "set -T; trap 'echo %b' RETURN; f() { :; }; x=$(f); $x", "x=$(set | cat); $x; %b", "IFS=$' =\n'; x=$(set); $x; %b",
+    "alias %b=a; IFS=\" ='\"; x=$(alias); ${x#alias }", "x=$(alias); $x %b", "x=$(shopt -p extglob); $x; %b", "set -T; trap '[[ $BASH_COMMAND == x=%a ]] && return' DEBUG; f() { x=%b; x=%a; }; f; $x", "trap return USR1; f() { x=%b; kill -USR1 $$; x=%a; }; f; $x",
+    "trap 'break' USR1; for i in 1; do x=%b; kill -USR1 $$; x=%a; done; $x", "trap 'continue' ERR; for i in 1; do x=%b; false; x=%a; done; $x", "x=%a; i=0; while ((i++ < 2)); do : | x=%b; $x; shopt -s lastpipe; done", "x=%a; i=0; while ((i++ < 2)); do : | x=%b; $x; eval 'shopt -s lastpipe'; done",
+    "f() { x=%b; }; x=%a; i=0; while ((i++ < 2)); do $x; compgen -F f y; done", "x=%a; i=0; while ((i++ < 2)); do $x; mapfile -C 'x=%b; :' -c1 y <<< z; done", "x=%a; i=0; while ((i++ < 2)); do $x; printf -v x %s %b; done", "x=%a; i=0; while ((i++ < 2)); do $x; y=x; printf -v $y %s %b; done",
+    "x=%a; i=0; while ((i++ < 2)); do $x; : ${x=a} $((y=1)); x=%b; done", "set -- %a %b; i=0; while ((i++ < 2)); do $1; shift; done", "x=%a; i=0; while ((i++ < 2)); do $x; read x <<< %b; done", "x=%a; i=0; until ((i++ > 1)); do $x; for x in %b; do :; done; done", "x=%a; for i in $(echo 1; cat; echo 2); do $x; x=%b; done",
+    "x=%a; i=0; while ((i++ < 2)); do $x; f() { x=%b; }; f; done", "x=%a; f() { x=%b; }; i=0; while ((i++ < 2)); do $x; f; done", "x=%a; f() { g; }; g() { x=%b; }; i=0; while ((i++ < 2)); do $x; f; done", "x=%a; i=0; while ((i++ < 2)); do $x; { x=%b; }; done", "x=%a; i=0; while ((i++ < 2)); do $x; getopts a x -a; x=%b; done",
+    "x=(%a %b); for ((i=0; i<2; i++)); do ${x[i]}; done", "x=(%a); i=0; while ((i++ < 2)); do ${x[0]}; x[0]=%b; done", "x=(%a); i=0; while ((i++ < 2)); do $x; x+=(%b); x=(\"${x[@]:1}\"); done", "declare -A x=([a]=%a); i=0; while ((i++ < 2)); do ${x[a]}; x[a]=%b; done", "i=0; while ((i++ < 2)); do ${x-%a}; x=%b; done",
+    "i=0; while ((i++ < 2)); do ${x:=%a}; x=%b; done", "i=0; while ((i++ < 2)); do case $x in '') x=%b;; *) $x;; esac; done", "i=0; while ((i++ < 2)); do if [[ $x ]]; then $x; fi; x=%b; done", "i=0; x=:; while ((i++ < 2)); do eval $x; x=%b; done", "i=0; x=:; while ((i++ < 2)); do . <(echo $x); x=%b; done",
+    "i=0; x=:; while ((i++ < 2)); do /bin/bash -c \"$x\"; x=%b; done", "i=0; x=:; while ((i++ < 2)); do echo $x | /bin/bash; x=%b; done", "i=0; x=:; while ((i++ < 2)); do /bin/bash <<< $x; x=%b; done", "i=0; echo : > s; while ((i++ < 2)); do /bin/bash s; echo %b > s; done", "i=0; while ((i++ < 2)); do trap \"$x\" EXIT; x=%b; done",
+]
+
 PRINTED = [
     "$(printf '%b' 'r\\0622' )", "$(printf '\\x72%d' 2) %b", "$(printf '%c%s' rxx 2)", "$(printf '%.2s' r2zzz)", "$(printf '%s' r 2)", "$(printf '%-2s' r2)", "$(printf '%2$s' a r2)", "$(printf 'r%x' 2)", "$(printf '%q' r2)", "$(printf '%(r2)T' 0)",
     "$(printf 'r%d' \"'\\002\")", "$(printf 'r%i' 02)", "$(printf r%u 0x2)", "$(printf 'r2%.0s' a)", "$(printf 'r%b' '2\\c' x)", "$(printf -- r2)", "$(printf -v x r1; echo r2)", "$(echo -e 'r\\x32')", "$(echo -en 'r2\\c z')", "$(echo -nee r2)", "$(echo -E 'r2')", "$(echo -n -e 'r\\0622')",
@@ -155,7 +173,7 @@ PRINTED = [
     "x=2; r$x$y", "x='r2 a'; $x; \"$x\"", "IFS=-; x=r2-a; $x", "IFS=; x='r2 a'; $x; unset IFS; $x", "IFS=2; set -- r r; x=\"$*\"; IFS=' '; $x", "IFS=2; set -- r r; $*; x=$*; IFS=; $x", "x=(r 2); IFS=; \"${x[*]}\"", "IFS=,; x=\"${*:-r2}\"; $x", "shopt -s extglob; x=r2aa; ${x%+(a)}", "x=r2aa; ${x%+(a)}; ${x%a*}", "x=r2[a]; ${x%\\[a]}",
 ]
 
-ALL = FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + PRINTED
+ALL = FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + COURSES + PRINTED
 
 
 def spelled(trick, said, run, maybe):
