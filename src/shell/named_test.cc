@@ -184,6 +184,11 @@ TEST(Named, AVariableThatIsNotWhatItWasAssigned) {
                "unset x; case a in a) ;; ${x:=ls}) ;; esac; ${x:-evil}", "unset x; y=${x:=evil} > f${x:=ls}; $x"});
 }
 
+TEST(Named, AnAttributeThatAVariableMayHave) {
+  expect_told({"cat && readonly x=evil; for x in ls; do :; done; $x", "cat && declare -ia x; x=('a[$(evil)]')",
+               "cat && declare -i x; read x <<< 'a[$(evil)]'"});
+}
+
 TEST(Named, WhatAReferenceStandsFor) {
   expect_told({"x=ls; declare -n y=x; unset y; ${x:-evil}", "x=ls; declare -n y=x; while cat; do y=evil; done; $x",
                "x=ls; declare -n y=x; while cat; do $x; y=evil; done",

@@ -316,7 +316,8 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   if (associative || !starts_known || odd_kind) {
     for (const Word& word : *array.words) {
       for (const Field& field : expand(word, flow)) {
-        if (word.assignment ? !associative : old != nullptr && old->integer) run_named(known_text(field), flow);
+        if (word.assignment ? !associative : old != nullptr && (old->integer || old->reference))
+          run_named(known_text(field), flow);
       }
     }
     if (old != nullptr && old->reference) return forget_everything();
@@ -624,14 +625,16 @@ Status Evaluator::call_function(const Variable& function, std::uint32_t index, c
     own_input_ = own_input;
     maybe([&] { enter(*body, index, inner); });
   }
-  if (function.certain || function.defined) return give_up();
+  if (flow.output != nullptr) flow.output->lose();
+  const bool followed = !function.anything && !recursive;
+  if (function.certain || function.defined) return followed ? Status::unknown : give_up();
   // It may as well be a builtin or a program of that name.
   if (is_builtin(name)) maybe([&] { builtin(name, index, 0, inner); });
   Command other = script_.commands[index];
   other.kind = is_builtin(name) ? Command::Kind::builtin : Command::Kind::program;
   other.conditional = true;
   script_.commands.push_back(std::move(other));
-  return give_up();
+  return followed ? Status::unknown : give_up();
 }
 
 // A body that is running already is run again as long as there is something that it does not do yet: what has changed

@@ -40,7 +40,8 @@ bool Variable::same_as(const Variable& other) const {
   return kind == other.kind && exported == other.exported && integer == other.integer && lower == other.lower &&
          upper == other.upper && readonly == other.readonly && reference == other.reference && value == other.value &&
          elements == other.elements && bodies == other.bodies && certain == other.certain &&
-         more_bodies == other.more_bodies && defined == other.defined && one_of == other.one_of;
+         more_bodies == other.more_bodies && defined == other.defined && anything == other.anything &&
+         one_of == other.one_of;
 }
 
 const Variable* State::find(std::string_view name) const {
@@ -236,6 +237,8 @@ void State::join(const std::vector<Changes>& courses) {
       }
       const Variable& actual = value == nullptr ? *base : *value;
       either.more_bodies |= actual.more_bodies;
+      either.anything |= actual.anything;
+      either.readonly |= actual.readonly;
       either.defined &= actual.kind == Variable::Kind::function && actual.defined;
     }
     either.kind = function ? Variable::Kind::function : Variable::Kind::unknown;
@@ -264,6 +267,7 @@ void State::make_unknown(std::string_view name) {
     unknown.upper = old->upper;
     unknown.readonly = old->readonly;
     unknown.reference = old->reference;
+    unknown.anything = old->anything;
   }
   const std::vector<const Node*>& bodies = bodies_of(name);
   if (!bodies.empty()) {
@@ -286,13 +290,15 @@ void State::make_all_unknown() {
   std::vector<std::string> names;
   for (const auto& [name, variable] : names_) {
     bool already = (variable.kind == Variable::Kind::unknown && variable.one_of.empty()) ||
-                   (variable.kind == Variable::Kind::function && !variable.certain);
+                   (variable.kind == Variable::Kind::function && variable.anything);
     if (!already) names.push_back(name);
   }
   for (const std::string& name : names) {
     const Variable before = *find(name);
     make_unknown(name);
-    names_.find(name)->second.defined = before.kind == Variable::Kind::function && before.defined;
+    Variable& after = names_.find(name)->second;
+    after.defined = before.kind == Variable::Kind::function && before.defined;
+    after.anything = after.kind == Variable::Kind::function;
   }
   around.environment_unknown = true;
   around.positional = nullptr;

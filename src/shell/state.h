@@ -44,6 +44,7 @@ struct Variable {
   bool certain = true;                    // the function is one of them
   bool more_bodies = false;               // than are listed
   bool defined = true;                    // it is a function, whichever
+  bool anything = false;                  // it may also do what nobody knows
   std::vector<std::string> one_of;        // of an unknown scalar: all values it may have, where these are known
   std::uint64_t changed = 0;
   bool same_as(const Variable& other) const;

@@ -148,6 +148,8 @@ MISTAKES = [
 ]
 
 COURSES = [
+    "cat && readonly x=%b; for x in %a; do :; done; $x", "cat && readonly x=%b; x=%a; $x", "cat && readonly x=%b; read x <<< %a; $x", "cat && declare -ia x; x=('a[$(%b)]')", "cat && declare -i x; read x <<< 'a[$(%b)]'", "cat && f() { echo \"$1\" > s; }; f %b; . ./s",
+    "cat && f() { x=%b; }; x=%a; f; $x", "cat && f() { x=%a; }; x=%b; cat || f; $x", "cat && cd() { x=%b; }; x=%a; cd /; $x", "cat && read() { %b; }; read x <<< %a", "cat && f() { set -- %b; \"$@\"; }; f", "cat && f() { eval \"$1\"; }; f %b", "f() { :; }; cat && f() { $1; }; f %b",
     # What succeeds, what is left early, and what else is printed.
     "set -o pipefail; x=%b; false | : && x=%a; $x", "declare -i n; x=%b; n=1/0 && x=%a; $x", "x=%b; a[1/0]=1 && x=%a; $x", "x=%b; a[-9]=1 && x=%a; $x", "x=%b; readonly y; y=1 && x=%a; $x", "x=%b; trap : NO && x=%a; $x", "x=%b; shift 9 || x=%a; $x",
     "x=%b; f() { %a; }; readonly -f f; f() { :; } && x=%a; $x", "x=%b; coproc no && x=%a; $x", "x=%b; : ${y[1/0]} && x=%a; $x", "x=%b; declare -r y=1; declare y=2 && x=%a; $x", "x=%b; ! : | false && x=%a; $x", "x=%b; time false && x=%a; $x", "x=%b; (false) && x=%a; $x",
