@@ -814,11 +814,17 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   }
   std::string text = words[i].text();
   if (text.empty() || text == "-") return Status::unknown;
-  const bool at_the_end = std::all_of(
-      words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end(),
-      [](const Field& signal) { return signal.known() && (signal.text() == "EXIT" || signal.text() == "0"); });
+  const auto signals = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+  const bool at_the_end = std::all_of(signals, words.end(), [](const Field& signal) {
+    return signal.known() && (signal.text() == "EXIT" || signal.text() == "0");
+  });
   if (flow.output != nullptr) flow.output->lose();
-  traps_print_ = traps_print_ || !at_the_end;
+  traps_print_ =
+      traps_print_ || std::any_of(signals, words.end(), [](const Field& signal) {
+        std::string which = signal.text();
+        std::ranges::transform(which, which.begin(), [](char c) { return static_cast<char>(toupper(c)); });
+        return !signal.known() || which.ends_with("DEBUG") || which.ends_with("ERR") || which.ends_with("RETURN");
+      });
   run_later(text, flow, where, at_the_end ? Changes::nothing : Changes::this_shell);
   return Status::unknown;
 }

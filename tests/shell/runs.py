@@ -4,7 +4,7 @@ ways (quotes, arrays, substitutions, here-documents, parentheses, functions), an
 a recorder. One that ran without having been named, in a script that nobody would be asked about, is a hole. tricks.py holds
 what is known to mislead; each is tried as it is, and as a part of others.
 
-Usage: runs.py COUNT [SEED]. They run in bubblewrap: without a network, without rights, in memory.
+Usage: runs.py COUNT [SEED]: so many are grown. They run in bubblewrap: without a network, without rights, in memory.
 """
 import json
 import os
@@ -170,7 +170,8 @@ def main():
         for part in (__file__, tricks.__file__):
             shutil.copy(part, place)
         texts = [tricks.spelled(trick, "r1", "r2", "") for trick in tricks.ALL]
-        texts += [Grower(seed * 1_000_000 + number).script() for number in range(count - len(texts))]
+        texts += [Grower(seed * 1_000_000 + number).script() for number in range(count)]
+        count = len(texts)
         with open(f"{place}/scripts", "w") as file:
             file.writelines(json.dumps({"command": text}) + "\n" for text in texts)
         with open(f"{place}/scripts") as file:
