@@ -1,5 +1,7 @@
 // Arithmetic on what is known. One unknown makes the result unknown; what the expression assigns is then forgotten too.
+#include <algorithm>
 #include <limits>
+#include <set>
 
 #include "shell/array_key.h"
 #include "shell/characters.h"
@@ -7,6 +9,8 @@
 
 namespace cordon::shell {
 namespace {
+
+constexpr std::size_t max_followed = 256;
 
 // Tells a Calculation the value of a name and takes assignments.
 class Names {
@@ -296,11 +300,29 @@ class Calculation {
 
 }  // namespace
 
+std::string known_text(const Field& field) {
+  std::string text;
+  for (const Piece& piece : field.pieces) {
+    const bool as_written = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob;
+    text += as_written ? std::string_view(piece.text) : "0";
+  }
+  return text;
+}
+
+std::string known_text(const Value& value) {
+  if (value.known) return value.text;
+  Field field;
+  field.pieces = value.pieces;
+  return known_text(field);
+}
+
 std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& flow) {
   Value text = expand_value(parts, Context::quoted, flow);
   if (!text.known) {
     std::string all;
     for (const Piece& piece : text.pieces) all += piece.text;
+    run_unknown(text.pieces, flow);
+    run_named(known_text(text), flow);
     forget_arithmetic(all);
     note_abort();
     return std::nullopt;
@@ -313,10 +335,7 @@ std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& f
 std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow& flow, int depth) {
   // A subscript is expanded when it is evaluated, commands in it and all: a text that came from a variable runs them.
   if (text.find("$(") != std::string_view::npos || text.find('`') != std::string_view::npos) {
-    Parser inner(arena_.copy(text), arena_, limits_, dialect_);
-    inner.pin({});
-    Parts parts = inner.read_quoted_text(false);
-    expand_value(parts, Context::quoted, flow);
+    if (depth == 0) run_named(text, flow);
     forget_arithmetic(text);
     note_abort();
     return std::nullopt;
@@ -347,25 +366,93 @@ std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow
   Here names(*this, flow, depth);
   std::optional<long long> value = Calculation(text, names).result();
   if (!value) {
+    if (depth == 0) run_named(text, flow);
     forget_arithmetic(text);
     note_abort();
   }
   return value;
 }
 
-void Evaluator::run_subscripts(const Field& name, const Flow& flow) {
-  // What is not known stands there as its source, which has run already.
-  std::string text;
-  for (const Piece& piece : name.pieces) {
-    const bool as_written = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::glob;
-    text += as_written ? std::string_view(piece.text) : "0";
+Field Evaluator::field_of(const Value& value) {
+  Field field;
+  field.pieces = value.known ? Field::literal(value.text).pieces : value.pieces;
+  return field;
+}
+
+void Evaluator::suspect(std::string_view name, std::string_view value) {
+  if (value.find("$(") == std::string_view::npos && value.find('`') == std::string_view::npos) return;
+  if (!name.empty() && is_digit(name[0])) name = "@";
+  auto found = suspects_.find(name);
+  if (found == suspects_.end()) found = suspects_.emplace(std::string(name), std::vector<std::string>{}).first;
+  if (found->second.size() >= max_followed || !afford(value.size())) return;
+  if (std::ranges::find(found->second, value) == found->second.end()) found->second.emplace_back(value);
+}
+
+void Evaluator::run_unknown(const std::vector<Piece>& pieces, const Flow& flow) {
+  for (const Piece& piece : pieces) {
+    if (piece.kind == Piece::Kind::unknown && !piece.variable.empty()) run_named(piece.variable, flow);
   }
-  if (text.find('[') == std::string::npos) return;
-  if (text.find("$(") == std::string::npos && text.find('`') == std::string::npos) return;
-  Parser inner(arena_.copy(text), arena_, limits_, dialect_);
-  inner.pin(name.where);
-  Parts parts = inner.read_quoted_text(false);
-  expand_value(parts, Context::quoted, flow);
+}
+
+void Evaluator::run_subscripts(const Field& name, const Flow& flow) {
+  const std::string text = known_text(name);
+  const std::size_t open = text.find('[');
+  const bool nothing_known =
+      std::ranges::none_of(name.pieces, [](const Piece& piece) { return piece.kind == Piece::Kind::literal; });
+  if (open != std::string::npos || nothing_known) run_unknown(name.pieces, flow);
+  if (open == std::string::npos) return;
+  const bool runs = text.find("$(") != std::string::npos || text.find('`') != std::string::npos;
+  if (runs || (open > 0 && is_name_char(text[open - 1]))) run_named(std::string_view(text).substr(open), flow);
+}
+
+void Evaluator::run_as_number(const std::string& name, const std::string& text, const Flow& flow) {
+  const Variable* variable = state_.find(name);
+  // Where its attributes are open it may be a number, too.
+  if (variable != nullptr && (variable->integer || variable->reference)) run_named(text, flow);
+}
+
+void Evaluator::run_named(std::string_view text, const Flow& flow) {
+  std::set<std::string, std::less<>> seen;
+  run_named(text, flow, seen);
+}
+
+void Evaluator::run_named(std::string_view text, const Flow& flow, std::set<std::string, std::less<>>& seen) {
+  if (seen.size() > max_followed || depth_ > 1000)
+    return odd(Oddity::Kind::limit, "numbers that stand for too much", {});
+  if (!afford(16 + text.size())) return;
+  ++depth_;
+  const bool expands = text.find('$') != std::string_view::npos || text.find('`') != std::string_view::npos;
+  std::string again;
+  if (expands && seen.insert(std::string(text)).second) {
+    Parser inner(arena_.copy(text), arena_, limits_, dialect_);
+    inner.pin({});
+    again = known_text(expand_value(inner.read_quoted_text(false), Context::quoted, flow));
+    if (again != text) run_named(again, flow, seen);
+  }
+  const bool positional = text == "@" || text == "*" || (!text.empty() && std::ranges::all_of(text, is_digit));
+  if (positional) run_suspects("@", flow, seen);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_name_start(text[i]) || (i > 0 && is_name_char(text[i - 1]))) continue;
+    std::size_t end = i;
+    while (end < text.size() && is_name_char(text[end])) ++end;
+    const std::string_view name = text.substr(i, end - i);
+    i = end;
+    const Variable* variable = state_.find(name);
+    if (variable == nullptr || !seen.insert("=" + std::string(name)).second) continue;
+    const Variable now = *variable;
+    run_named(known_text(now.value), flow, seen);
+    for (const auto& [key, value] : now.elements) run_named(known_text(value), flow, seen);
+    if (now.kind == Variable::Kind::unknown || !now.value.known) run_suspects(name, flow, seen);
+  }
+  --depth_;
+}
+
+void Evaluator::run_suspects(std::string_view name, const Flow& flow, std::set<std::string, std::less<>>& seen) {
+  auto found = suspects_.find(name);
+  if (found == suspects_.end()) return;
+  const std::vector<std::string> values = found->second;
+  if (values.size() >= max_followed) odd(Oddity::Kind::limit, "more values than are followed", {});
+  for (const std::string& value : values) run_named(value, flow, seen);
 }
 
 // Every name in it that something might be assigned to.

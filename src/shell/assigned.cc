@@ -4,6 +4,23 @@
 #include "shell/evaluator.h"
 
 namespace cordon::shell {
+namespace {
+
+// What is only read keeps its value, which may hold something that runs.
+bool may_assign(std::string_view before, std::string_view after) {
+  constexpr std::string_view blanks = " \t\n";
+  before = before.substr(0, before.find_last_not_of(blanks) + 1);
+  const std::size_t at = after.find_first_not_of(blanks);
+  if (before.ends_with("++") || before.ends_with("--") || at == std::string_view::npos) return true;
+  after = after.substr(at);
+  if (after[0] == '=') return !after.starts_with("==");
+  for (std::string_view op : {"++", "--", "[", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>="}) {
+    if (after.starts_with(op)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void Evaluator::collect(const List* list, Assigned& out) const {
   if (list == nullptr || out.everything) return;
@@ -42,6 +59,7 @@ void Evaluator::collect(const Node& node, Assigned& out) const {
   }
   if (node.kind == Node::Kind::function) {
     out.names.insert(State::function_key(node.name));
+    if (node.inner != nullptr) out.functions[std::string(node.name)].push_back(node.inner);
     bool leaves = out.leaves;
     if (node.inner != nullptr && out.seen.insert(node.inner).second) collect(*node.inner, out);
     out.leaves = leaves;
@@ -102,11 +120,13 @@ void Evaluator::collect_arithmetic(const Parts& parts, Assigned& out) const {
   collect(parts, out);
   for (const Part& part : parts) {
     std::string_view text = part.text;
+    const bool last = &part == &parts.back();
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (!is_name_start(text[i])) continue;
       std::size_t end = i;
       while (end < text.size() && is_name_char(text[end])) ++end;
-      out.names.insert(std::string(text.substr(i, end - i)));
+      const std::string_view after = end == text.size() && last ? ")" : text.substr(end);
+      if (may_assign(text.substr(0, i), after)) out.names.insert(std::string(text.substr(i, end - i)));
       i = end;
     }
     if (part.kind == Part::Kind::dquote) collect_arithmetic(part.parts, out);
@@ -171,21 +191,23 @@ void Evaluator::collect_simple(const Node& node, Assigned& out) const {
   if (name == "set" || name == "shift") out.positional = true;
   if (name == "set" || name == "shopt") out.options = true;
   if (name == "eval" || name == "." || name == "source" || name == "command" || name == "builtin" || name == "trap" ||
-      name == "enable" || name == "fc") {
+      name == "enable" || name == "fc" || name == "compgen") {
     out.everything = true;
     out.leaves = true;
     return;
   }
   bool names_variables = name == "read" || name == "mapfile" || name == "readarray" || name == "printf" ||
                          name == "declare" || name == "typeset" || name == "local" || name == "export" ||
-                         name == "readonly" || name == "unset" || name == "let" || name == "getopts" ||
-                         name == "wait" || name == "compgen";
+                         name == "readonly" || name == "unset" || name == "let" || name == "getopts" || name == "wait";
   if (!names_variables) return;
   for (std::string_view own : {"REPLY", "MAPFILE", "OPTARG", "OPTIND"}) out.names.insert(std::string(own));
   bool printf_target = false;
+  const bool maps = name == "mapfile" || name == "readarray";
   for (std::uint32_t i = first + 1; i < node.words.size(); ++i) {
     std::string_view text = node.words[i].parts.empty() ? std::string_view() : node.words[i].parts[0].text;
     bool literal = !node.words[i].parts.empty() && node.words[i].parts[0].kind == Part::Kind::literal;
+    // What it calls may change anything.
+    if (maps && literal && text.starts_with('-') && text.find('C') != std::string_view::npos) out.everything = true;
     if (name == "printf") {
       // Only -v names a variable.
       bool may_be_option = i == first + 1 && (!literal || node.words[i].plain().empty());

@@ -19,6 +19,37 @@ bool takes_names(std::string_view name) {
          name == "mapfile" || name == "readarray" || name == "getopts" || name == "wait";
 }
 
+bool is_option(std::string_view name) {
+  constexpr std::string_view names[] = {"allexport",
+                                        "braceexpand",
+                                        "emacs",
+                                        "errexit",
+                                        "errtrace",
+                                        "functrace",
+                                        "hashall",
+                                        "histexpand",
+                                        "history",
+                                        "ignoreeof",
+                                        "interactive-comments",
+                                        "keyword",
+                                        "monitor",
+                                        "noclobber",
+                                        "noexec",
+                                        "noglob",
+                                        "nolog",
+                                        "notify",
+                                        "nounset",
+                                        "onecmd",
+                                        "physical",
+                                        "pipefail",
+                                        "posix",
+                                        "privileged",
+                                        "verbose",
+                                        "vi",
+                                        "xtrace"};
+  return std::ranges::find(names, name) != std::end(names);
+}
+
 }  // namespace
 
 // Words from `first` on of the command at `index`; `first` itself names the builtin.
@@ -30,7 +61,11 @@ Status Evaluator::builtin(std::string_view name, std::uint32_t index, std::size_
 Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
   if (takes_names(name)) {
     const std::vector<Field> words = script_.commands[index].words;
-    for (std::size_t i = first + 1; i < words.size(); ++i) run_subscripts(words[i], flow);
+    for (std::size_t i = first + 1; i < words.size(); ++i) {
+      run_subscripts(words[i], flow);
+      const std::string text = words[i].text();
+      change_special(std::string_view(text).substr(0, text.find_first_of("=[+")), words[i].where);
+    }
   }
   if (name == ":" || name == "true") return Status::success;
   if (name == "false") return Status::failure;
@@ -49,6 +84,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
     return declare_builtin(name, index, first, flow);
   }
   if (name == "read") return read_builtin(index, first, flow);
+  if ((name == "set" || name == "alias" || name == "shopt") && flow.output != nullptr) flow.output->lose();
   if (name == "set") return set_builtin(index, first);
   if (name == "shift") return shift_builtin(index, first);
   if (name == "cd" || name == "pushd" || name == "popd") return cd_builtin(name, index, first, flow);
@@ -56,21 +92,36 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
   if (name == "alias" || name == "unalias") return alias_builtin(index, first);
   if (name == "shopt") return shopt_builtin(index, first);
   if (name == "trap") return trap_builtin(index, first, flow);
-  if (name == "exec") return exec_builtin(index, flow);
+  if (name == "exec") return exec_builtin(index, first, flow);
   if (name == "command" || name == "builtin") return wrapped_builtin(name, index, first, flow);
+  const bool leaves = name == "return" || name == "break" || name == "continue";
+  if (leaves && later_ && *later_ == calls_.size())
+    not_understood("a trap that leaves what it interrupts", script_.commands[index].where);
   if (name == "return") {
     ++leaves_;
     if (!calls_.empty() && !calls_.back().returned) calls_.back().returned = state_.moment();
+    if (!sourced_.empty() && !sourced_.back()) sourced_.back() = state_.moment();
     return Status::unknown;
   }
   if (name == "let") {
+    bool reached = true;  // it ends at the first mistake
     for (std::size_t i = first + 1; i < script_.commands[index].words.size(); ++i) {
       const Field word = script_.commands[index].words[i];
-      if (word.known()) {
-        arithmetic(word.text(), flow, 0);
-      } else {
-        forget_arithmetic(word.text());
-      }
+      bool known = false;
+      auto evaluate = [&] {
+        if (word.known()) {
+          known = arithmetic(word.text(), flow, 0).has_value();
+        } else {
+          run_unknown(word.pieces, flow);
+          run_named(known_text(word), flow);
+          forget_arithmetic(word.text());
+        }
+      };
+      if (reached)
+        evaluate();
+      else
+        maybe(evaluate);
+      reached = reached && known;
     }
     return Status::unknown;
   }
@@ -81,12 +132,20 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
       forget_everything();
     } else {
       callbacks(name, index, first, flow);
+      note_descriptor(index, first);
+      const Command command = script_.commands[index];
+      for (std::size_t i = first + 1; i < command.words.size() && command.input; ++i)
+        run_as_number(command.words[i].text(), *command.input, flow);
       unknown_names(index, first);
       for (std::string_view own : {"MAPFILE", "OPTARG", "OPTIND", "COMPREPLY"}) state_.make_unknown(own);
     }
     if (flow.output != nullptr && name != "mapfile" && name != "readarray" && name != "getopts") flow.output->lose();
     return Status::unknown;
   }
+  const std::vector<Field>& given = script_.commands[index].words;
+  if (name == "history" && given.size() > first + 1 &&
+      given[first + 1].text().find_first_of("arswp") != std::string::npos)
+    not_understood("a history that is changed or written", script_.commands[index].where);
   if (name == "exit") ++doubts_;
   if (name == "exit" || name == "break" || name == "continue") ++leaves_;
   bool silent = name == "test" || name == "[" || name == "break" || name == "continue" || name == "exit" ||
@@ -102,10 +161,52 @@ void Evaluator::unknown_names(std::uint32_t index, std::size_t first) {
     if (!words[i].known()) return forget_everything();
     std::string text = words[i].text();
     std::string name = text.substr(0, text.find_first_of("=["));
-    if (is_name(name)) state_.make_unknown(name);
+    if (is_name(name)) lose(name);
+    if (is_name(name) && script_.commands[index].input) suspect(name, *script_.commands[index].input);
     // A name may hang on its option: -vx, -ax.
     if (text.size() > 2 && text[0] == '-' && is_name(std::string_view(text).substr(2)))
       state_.make_unknown(text.substr(2));
+  }
+}
+
+void Evaluator::lose(std::string_view name) {
+  const Variable* variable = state_.find(name);
+  if (variable != nullptr && variable->reference) return forget_everything();
+  state_.make_unknown(name);
+}
+
+/// `declare -g` inside a function that has a local one: what it is when the function ends is open.
+bool Evaluator::hides_global(const std::string& name) {
+  bool hides = false;
+  for (Call& call : calls_) {
+    for (State::Change& local : call.locals) {
+      if (local.name != name) continue;
+      local.value = Variable{.kind = Variable::Kind::function};
+      hides = true;
+    }
+  }
+  return hides;
+}
+
+/// read -u 3, mapfile -u3
+void Evaluator::note_descriptor(std::uint32_t index, std::size_t first) {
+  const std::vector<Field>& words = script_.commands[index].words;
+  for (std::size_t i = first + 1; i < words.size(); ++i) {
+    const std::string text = words[i].text();
+    const std::size_t letter = text.starts_with('-') ? text.find('u') : std::string::npos;
+    if (letter == std::string::npos) continue;
+    std::string number = text.substr(letter + 1);
+    if (number.empty() && i + 1 < words.size()) number = words[i + 1].text();
+    if (!number.empty() && number.size() < 4 && std::ranges::all_of(number, is_digit))
+      ++shared_inputs_[std::stoi(number)];
+  }
+}
+
+/// Names that mean something to bash itself.
+void Evaluator::change_special(std::string_view name, Span where) {
+  if (name == "BASH_ARGV0") state_.around.zero = Value::unknown("$0", "0");
+  for (std::string_view special : {"BASH_ALIASES", "BASH_CMDS", "BASH_COMPAT", "FUNCNEST", "POSIXLY_CORRECT"}) {
+    if (name == special) not_understood("a variable that lets bash read or run otherwise: " + std::string(name), where);
   }
 }
 
@@ -150,11 +251,22 @@ Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const F
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   }
-  bool arguments = words.size() > first + 2;
-  auto outer = state_.around.positional;
-  if (arguments) state_.around.positional = nullptr;
+  const bool arguments = words.size() > first + 2;
+  const Surroundings outer = state_.around;
+  const auto given = arguments_of(index, first + 2);
+  if (arguments) state_.around.positional = given;
+  sourced_.emplace_back();
   run_text(*text, flow, where);
-  if (arguments) state_.around.positional = outer;
+  const std::optional<std::uint64_t> returned = sourced_.back();
+  sourced_.pop_back();
+  // What `set` makes them inside they stay.
+  const bool kept = given != nullptr && state_.around.positional == given;
+  if (returned) {
+    for (const std::string& changed : state_.changed_since(*returned)) state_.make_unknown(changed);
+    merge(outer);
+    if (flow.output != nullptr) flow.output->lose();
+  }
+  if (arguments) state_.around.positional = kept ? outer.positional : nullptr;
   return Status::unknown;
 }
 
@@ -166,7 +278,9 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   bool local = name == "local" || ((name == "declare" || name == "typeset") && !calls_.empty());
   Variable flags;
   bool prints = words.size() == first + 1, functions = false, indexed = false, associative = false, global = false;
-  bool unexport = false;
+  bool unexport = false, inherits = false, mistaken = false;
+  const std::string_view letters = name == "export" || name == "readonly" ? "aAfn" : "aAfFgiIlnrtux";
+  Variable taken;
   std::size_t i = first + 1;
   for (; i < words.size(); ++i) {
     if (!words[i].known()) break;
@@ -179,18 +293,19 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     if (!option) break;
     bool on = text[0] == '-';
     for (char c : std::string_view(text).substr(1)) {
+      mistaken = mistaken || letters.find(c) == std::string_view::npos;
       switch (c) {
         case 'x':
           flags.exported = on, unexport = !on;
           break;
         case 'i':
-          flags.integer = true;
+          (on ? flags : taken).integer = true;
           break;
         case 'l':
-          flags.lower = true;
+          (on ? flags : taken).lower = true;
           break;
         case 'u':
-          flags.upper = true;
+          (on ? flags : taken).upper = true;
           break;
         case 'r':
           flags.readonly = true;
@@ -210,6 +325,9 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
         case 'g':
           global = true;
           break;
+        case 'I':
+          inherits = true;
+          break;
         case 'f':
         case 'F':
           functions = true;
@@ -226,11 +344,12 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   if (functions) {
     // declare -f prints the text of functions; an exported one is called by a child, where this reader does not go.
     if (flow.output != nullptr) flow.output->lose();
+    for (std::size_t j = i; flags.readonly && j < words.size(); ++j) fixed_functions_.insert(words[j].text());
     for (; flags.exported && i < words.size(); ++i) {
       if (!words[i].known()) continue;
       const Variable* function = state_.find(State::function_key(words[i].text()));
       if (function != nullptr && function->kind == Variable::Kind::function)
-        run_later(words[i].text(), flow, script_.commands[index].where);
+        run_later(words[i].text() + " \"$@\"", flow, script_.commands[index].where, Changes::nothing);
     }
     return Status::unknown;
   }
@@ -249,12 +368,21 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
       if (entry.has_value) entry.value = Value::of(text.substr(equals + 1));
       if (entry.name.ends_with('+')) entry.append = true, entry.name.pop_back();
     }
+    // `local -`: when the function ends, the options are what they were.
+    if (entry.name == "-") state_.around.options_unknown = true;
     if (!is_name(entry.name)) {
       std::string base = entry.name.substr(0, entry.name.find('['));
-      if (is_name(base)) state_.make_unknown(base);
+      if (is_name(base)) lose(base);
       continue;
     }
+    attributed_.insert(entry.name);
     const Variable* old = state_.find(entry.name);
+    const bool shadows = local && !global && old != nullptr && old->readonly;
+    if (mistaken || shadows || (global && hides_global(entry.name))) {
+      // It is not made, or another one is.
+      state_.make_unknown(entry.name);
+      continue;
+    }
     if (local && !global && !calls_.empty() && (name == "local" || name == "declare" || name == "typeset")) {
       calls_.back().locals.push_back({entry.name, old == nullptr ? Variable{.kind = Variable::Kind::function} : *old});
       state_.set(entry.name, Variable{});
@@ -269,13 +397,17 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
       if (looked.kind == Looked::Kind::set) next.value = looked.value;
       if (entry.has_value) next.kind = Variable::Kind::unset;
     }
-    next.integer = next.integer || flags.integer;
-    next.lower = next.lower || flags.lower;
-    next.upper = next.upper || flags.upper;
+    next.integer = (next.integer && !taken.integer) || flags.integer;
+    next.lower = (next.lower && !taken.lower) || flags.lower;
+    next.upper = (next.upper && !taken.upper) || flags.upper;
     next.reference = next.reference || flags.reference;
     next.exported = (next.exported || flags.exported) && !unexport;
+    const bool converted =
+        associative && old != nullptr && old->kind != Variable::Kind::associative && old->kind != Variable::Kind::unset;
     if (associative && next.kind != Variable::Kind::associative)
       next.kind = Variable::Kind::associative, next.elements.clear();
+    if (inherits || converted) next.kind = Variable::Kind::unknown;
+    const bool array = indexed || next.kind == Variable::Kind::indexed || next.kind == Variable::Kind::associative;
     if (indexed && next.kind == Variable::Kind::unset) next.kind = Variable::Kind::indexed;
     bool readonly = next.readonly;
     next.readonly = false;
@@ -285,6 +417,13 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     if (readonly) {
       state_.make_unknown(entry.name);
     } else if (entry.keyed) {
+      state_.make_unknown(entry.name);
+    } else if (array && entry.has_value && entry.value.text.starts_with('(') && entry.value.text.ends_with(')')) {
+      // Quoted or not, it is read as a list.
+      run_text(entry.name + "=" + entry.value.text, flow, script_.commands[index].where);
+      state_.make_unknown(entry.name);
+    } else if (array && entry.has_value && !entry.value.known) {
+      run_unknown(entry.value.pieces, flow);
       state_.make_unknown(entry.name);
     } else if (entry.array != nullptr) {
       store_array(*entry.array, entry.name, entry.append, flow);
@@ -332,10 +471,13 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
     std::size_t end = input->find('\n');
     line = input->substr(0, end);
     if (!own && flow.input != nullptr) {
-      flow.input->text = known ? std::optional(end == std::string::npos ? "" : input->substr(end + 1)) : std::nullopt;
+      const bool sure = known && !script_.commands[index].conditional;
+      flow.input->text = sure ? std::optional(end == std::string::npos ? "" : input->substr(end + 1)) : std::nullopt;
     }
   }
   if (!known) {
+    note_descriptor(index, first);
+    for (std::size_t i = 0; i < names.size() && input; ++i) run_as_number(names[i], *input, flow);
     unknown_names(index, first);
     state_.make_unknown("REPLY");
     return Status::unknown;
@@ -362,6 +504,26 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
   return Status::unknown;
 }
 
+void Evaluator::option(std::string_view name, bool on, Span where) {
+  Surroundings& around = state_.around;
+  if (name == "noglob") around.noglob = on;
+  if (name == "braceexpand") around.no_brace_expansion = !on;
+  if (name == "allexport") around.allexport = on;
+  if (name == "errexit") around.errexit = on;
+  if (name == "nounset") around.nounset = on;
+  if (name == "errtrace" || name == "functrace" || name.empty()) traps_follow_ = traps_follow_ || on;
+  if (name.empty()) around.options_unknown = true;
+  if (on && name == "posix") not_understood("bash's posix mode, in which it reads and assigns otherwise", where);
+  if (on && name == "keyword") not_understood("assignments among the arguments (set -k)", where);
+}
+
+/// bash then leaves everything as it was, or not: it stops in the middle.
+Status Evaluator::mistaken_set() {
+  state_.around.options_unknown = true;
+  state_.around.positional = nullptr;
+  return Status::unknown;
+}
+
 Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
   std::size_t i = first + 1;
@@ -384,26 +546,20 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
     }
     bool on = text[0] == '-';
     for (char c : std::string_view(text).substr(1)) {
-      if (c == 'f') state_.around.noglob = on;
-      if (c == 'B') state_.around.no_brace_expansion = !on;
-      if (c == 'a') state_.around.allexport = on;
-      if (c == 'e') state_.around.errexit = on;
-      if (c == 'u') state_.around.nounset = on;
+      const Span where = script_.commands[index].where;
+      if (std::string_view("abefhkmnptuvxBCEHPTo").find(c) == std::string_view::npos) return mistaken_set();
+      if (c == 'f') option("noglob", on, where);
+      if (c == 'B') option("braceexpand", on, where);
+      if (c == 'a') option("allexport", on, where);
+      if (c == 'e') option("errexit", on, where);
+      if (c == 'u') option("nounset", on, where);
+      if (c == 'k') option("keyword", on, where);
+      if (c == 'E' || c == 'T') option("errtrace", on, where);
       if (c == 'o') {
         if (++i >= words.size()) break;
-        std::string option = words[i].known() ? words[i].text() : "";
-        if (option == "noglob")
-          state_.around.noglob = on;
-        else if (option == "braceexpand")
-          state_.around.no_brace_expansion = !on;
-        else if (option == "allexport")
-          state_.around.allexport = on;
-        else if (option == "errexit")
-          state_.around.errexit = on;
-        else if (option == "nounset")
-          state_.around.nounset = on;
-        else if (option == "posix" || option.empty())
-          state_.around.options_unknown = true;
+        const std::string name = words[i].known() ? words[i].text() : "";
+        if (!is_option(name)) return mistaken_set();
+        option(name, on, where);
       }
     }
   }
@@ -419,6 +575,7 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
       }
     }
     values->push_back(value_of(words[i]));
+    suspect("@", known_text(words[i]));
   }
   state_.around.positional = std::move(values);
   return Status::success;
@@ -485,7 +642,7 @@ Status Evaluator::cd_builtin(std::string_view name, std::uint32_t index, std::si
 
 Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field> words = script_.commands[index].words;
-  bool functions = false, variables = false;
+  bool functions = false, variables = false, mistaken = false;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     if (!words[i].known()) {
       forget_everything();
@@ -496,14 +653,23 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
       functions = functions || text.find('f') != std::string::npos;
       variables = variables || text.find('v') != std::string::npos;
       if (text.find('n') != std::string::npos) variables = true;
+      mistaken = mistaken || text.find_first_not_of("-fvn") != std::string::npos || (functions && variables);
       continue;
     }
     std::string name = text.substr(0, text.find('['));
+    const Variable* old = state_.find(name);
+    // What it stands for is gone.
+    if (!functions && old != nullptr && old->reference) forget_everything();
     if (!functions && name != text) {
       state_.make_unknown(name);
       continue;
     }
-    const Variable* old = state_.find(name);
+    if (mistaken) {
+      state_.make_unknown(name);
+      state_.make_unknown(State::function_key(name));
+      continue;
+    }
+    old = state_.find(name);
     if (!functions && is_name(name)) {
       // A readonly one stays; a local one lets an outer one through.
       bool certain = old == nullptr || (!old->readonly && !old->reference && calls_.empty());
@@ -522,7 +688,7 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
     const Variable* function = state_.find(key);
     if (!variables && function != nullptr && function->kind == Variable::Kind::function) {
       // Without -f the variable goes first, if there is one.
-      if (functions)
+      if (functions && !fixed_functions_.contains(name))
         state_.set(key, Variable{});
       else
         state_.make_unknown(key);
@@ -532,13 +698,18 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
 }
 
 bool Evaluator::holds_for_what_follows(std::uint32_t index) const {
-  return subshells_ == 0 && !aborted_ && !script_.commands[index].conditional;
+  return subshells_ == 0 && !aborted_ && maybes_ == 0 && leaves_ == unit_leaves_ &&
+         !script_.commands[index].conditional && !may_fail(script_.commands[index].redirects);
 }
 
 Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
-  const bool certain = holds_for_what_follows(index);
+  // A trap finds what holds when it runs; what an option does with the rest is not followed.
+  const bool plain = words.size() <= first + 1 || !words[first + 1].text().starts_with('-') ||
+                     words[first + 1].text() == "--" || words[first + 1].text() == "-a";
+  const bool certain = holds_for_what_follows(index) && traps_.empty() && plain;
   bool remove = words[first].text() == "unalias";
+  if (words.size() > first + 1) ++aliased_;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     std::string text = words[i].text();
     if (remove) {
@@ -587,7 +758,7 @@ void Evaluator::expand_aliases(bool on, std::uint32_t index) {
 
 Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
-  bool on = false, off = false;
+  bool on = false, off = false, shell_options = false;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     if (!words[i].known()) {
       state_.around.options_unknown = true;
@@ -598,21 +769,31 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     if (text.starts_with('-')) {
       on = on || text.find('s') != std::string::npos;
       off = off || text.find('u') != std::string::npos;
+      shell_options = shell_options || text.find('o') != std::string::npos;
       continue;
     }
     if (!on && !off) continue;
-    if (text == "extglob")
+    if (on && off) {
+      state_.around.options_unknown = true;
+      dialect_.expansion_doubtful = true;
+      continue;
+    }
+    const bool otherwise = text == "extdebug" || text == "localvar_inherit" || text == "localvar_unset" ||
+                           text == "xpg_echo" || text.starts_with("compat");
+    if ((otherwise && on) || (text == "extquote" && off))
+      not_understood("an option that lets bash read or run otherwise: " + text, words[i].where);
+    if (shell_options)
+      option(text, on, words[i].where);
+    else if (text == "failglob")
+      state_.around.failglob = on;
+    else if (text == "nocasematch")
+      state_.around.nocasematch = on;
+    else if (text == "extglob")
       dialect_.extglob = on;
     else if (text == "expand_aliases")
       expand_aliases(on, index);
     else if (text == "lastpipe")
       state_.around.lastpipe = on;
-    else if (text == "noglob")
-      state_.around.noglob = on;
-    else if (text == "braceexpand")
-      state_.around.no_brace_expansion = off;
-    else if (text == "xpg_echo" || text == "extquote" || text == "compat")
-      state_.around.options_unknown = true;
   }
   return Status::unknown;
 }
@@ -633,8 +814,19 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   }
   std::string text = words[i].text();
   if (text.empty() || text == "-") return Status::unknown;
-  run_later(text, flow, where);
-  return Status::success;
+  const auto signals = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+  const bool at_the_end = std::all_of(signals, words.end(), [](const Field& signal) {
+    return signal.known() && (signal.text() == "EXIT" || signal.text() == "0");
+  });
+  if (flow.output != nullptr) flow.output->lose();
+  traps_print_ =
+      traps_print_ || std::any_of(signals, words.end(), [](const Field& signal) {
+        std::string which = signal.text();
+        std::ranges::transform(which, which.begin(), [](char c) { return static_cast<char>(toupper(c)); });
+        return !signal.known() || which.ends_with("DEBUG") || which.ends_with("ERR") || which.ends_with("RETURN");
+      });
+  run_later(text, flow, where, at_the_end ? Changes::nothing : Changes::this_shell);
+  return Status::unknown;
 }
 
 // mapfile -C TEXT, compgen -C TEXT, compgen -F FUNCTION, compgen -W '$(…)': read as shell by the builtin itself.
@@ -648,6 +840,7 @@ void Evaluator::callbacks(std::string_view name, std::uint32_t index, std::size_
     const std::string option = words[i].text();
     const char letter = option.size() > 1 && option[0] == '-' ? option[1] : ' ';
     if (letter != 'C' && !(completes && (letter == 'F' || letter == 'W'))) continue;
+    if (option.size() == 2 && i + 1 < words.size() && !words[i + 1].known()) run_unknown(words[i + 1].pieces, flow);
     if (option.size() == 2 && (i + 1 >= words.size() || !words[i + 1].known())) continue;
     std::string text = option.size() > 2 ? option.substr(2) : words[++i].text();
     if (letter == 'W') {
@@ -661,19 +854,31 @@ void Evaluator::callbacks(std::string_view name, std::uint32_t index, std::size_
 }
 
 // Text that may run at any time from now on: a trap, a callback, an exported function.
-void Evaluator::run_later(const std::string& text, const Flow& flow, Span where) {
+void Evaluator::run_later(const std::string& text, const Flow& flow, Span where, Changes what) {
+  if (what == Changes::nothing) return traps_.push_back({text, where, state_.now()});
   // What it assigns may change at any time.
   std::size_t mark = state_.mark();
   Surroundings around = state_.around;
+  const auto some = std::make_shared<std::vector<Value>>(9, Value::unknown("$1"));
+  state_.around.positional = some;
   std::size_t commands = script_.commands.size();
   Flow inner = flow;
   inner.conditional = true;
   Output scrap;
   inner.output = &scrap;
+  const std::optional<std::size_t> outer = std::exchange(later_, calls_.size());
   run_text(text, inner, where);
+  later_ = outer;
   script_.commands.resize(commands);
   if (state_.around.environment_unknown && !around.environment_unknown) all_volatile_ = true;
-  for (const State::Change& change : state_.take_back(mark)) volatile_.insert(change.name);
+  const Surroundings& after = state_.around;
+  const bool changed = after.positional != some || after.noglob != around.noglob || after.lastpipe != around.lastpipe ||
+                       after.no_brace_expansion != around.no_brace_expansion;
+  if (changed && !after.environment_unknown) not_understood("a trap that changes the arguments or options", where);
+  for (const State::Change& change : state_.take_back(mark)) {
+    volatile_.insert(change.name);
+    if (change.name.starts_with("()") && change.value.certain) not_understood("a trap that defines functions", where);
+  }
   state_.around = around;
   traps_.push_back({text, where, state_.now()});
 }
@@ -683,11 +888,10 @@ void Evaluator::run_traps() {
   std::vector<Trap> traps = std::exchange(traps_, {});
   for (const Trap& trap : traps) {
     if (!afford(64 * (state_.names() + 1))) return;
-    std::vector<std::string> changed;
-    state_.for_each([&](const std::string& name, const Variable& variable) {
-      if (variable.changed > trap.when && variable.kind != Variable::Kind::function) changed.push_back(name);
-    });
-    for (const std::string& name : changed) state_.make_unknown(name);
+    for (const std::string& name : state_.set_after(trap.when)) {
+      if (!name.starts_with("()")) state_.make_unknown(name);
+    }
+    for (const std::string& key : state_.changing_functions()) state_.make_unknown(key);
     state_.around.directory = std::nullopt;
     state_.around.positional = nullptr;
     Flow flow;
@@ -696,9 +900,9 @@ void Evaluator::run_traps() {
   }
 }
 
-Status Evaluator::exec_builtin(std::uint32_t index, const Flow& flow) {
+Status Evaluator::exec_builtin(std::uint32_t index, std::size_t first, const Flow& flow) {
   const Command& command = script_.commands[index];
-  if (command.words.size() > 1) {
+  if (command.words.size() > first + 1) {
     ++leaves_;
     ++doubts_;
     if (flow.output != nullptr) flow.output->lose();
@@ -735,7 +939,7 @@ Status Evaluator::printf_builtin(std::uint32_t index, std::size_t first, const F
   if (!is_name(name)) {
     std::string base = name.substr(0, name.find('['));
     if (is_name(base))
-      state_.make_unknown(base);
+      lose(base);
     else
       forget_everything();
     return Status::success;
@@ -769,7 +973,13 @@ Status Evaluator::wrapped_builtin(std::string_view name, std::uint32_t index, st
       return Status::unknown;
     }
     std::string text = words[i].text();
+    if (name != "command" && text == "--") continue;
     if (name != "command" || text.size() < 2 || text[0] != '-') break;
+    if (text != "--" && text.find_first_not_of("pvV", 1) != std::string::npos) {
+      // A mistake, with which nothing is run.
+      forget_everything();
+      return Status::unknown;
+    }
     if (text.find_first_of("vV") != std::string::npos) {
       if (flow.output != nullptr) flow.output->lose();
       return Status::unknown;

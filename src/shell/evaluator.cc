@@ -26,6 +26,8 @@ Evaluator::Evaluator(Script& script, Arena& arena, Limits& limits, const ShellSt
   }
   bool named = given.positional_known && !given.positional.empty();
   state_.around.zero = named ? Value::of(given.positional[0]) : Value::unknown("$0", "0");
+  // Of a text inside a command it is not known which shell reads it, and some expand aliases.
+  dialect_.expansion_doubtful = given.depth > 0;
 }
 
 void Evaluator::odd(Oddity::Kind kind, std::string detail, Span where) {
@@ -35,6 +37,13 @@ void Evaluator::odd(Oddity::Kind kind, std::string detail, Span where) {
     if (seen.kind == kind && (kind == Oddity::Kind::limit || seen.detail == detail)) return;
   }
   script_.oddities.push_back({kind, std::move(detail), where});
+}
+
+void Evaluator::not_understood(std::string what, Span where) {
+  if (!script_.understood) return;
+  script_.understood = false;
+  script_.trouble = std::move(what);
+  script_.trouble_at = where;
 }
 
 bool Evaluator::within_limits(Span where) {
@@ -80,6 +89,8 @@ std::optional<std::size_t> Evaluator::run() {
   std::size_t unit_begin = 0;
   std::optional<std::size_t> left_at;
   while (List* unit = parser.next_unit()) {
+    unit_aliased_ = aliased_;
+    unit_leaves_ = leaves_;
     as_unit([&] { list(*unit, {}); });
     if (limited_ && !left_at) left_at = unit_begin;
     if (!parser.failed()) unit_begin = parser.position();
@@ -128,7 +139,12 @@ void Evaluator::run_text(std::string_view text, const Flow& flow, Span where) {
   ++repeating_;
   Parser parser(arena_.copy(text), arena_, limits_, dialect_);
   parser.pin(where);
-  while (List* unit = parser.next_unit()) as_unit([&] { list(*unit, flow); });
+  const std::uint64_t outer_aliased = unit_aliased_;
+  while (List* unit = parser.next_unit()) {
+    unit_aliased_ = aliased_;
+    as_unit([&] { list(*unit, flow); });
+  }
+  unit_aliased_ = outer_aliased;
   if (parser.failed() || parser.late_trouble() != nullptr) {
     const Trouble& trouble = parser.failed() ? parser.trouble() : *parser.late_trouble();
     if (script_.understood) {
@@ -156,6 +172,8 @@ void Evaluator::merge(const Surroundings& other) {
   here.allexport = here.allexport || other.allexport;
   here.errexit = here.errexit || other.errexit;
   here.nounset = here.nounset || other.nounset;
+  here.failglob = here.failglob || other.failglob;
+  here.nocasematch = here.nocasematch || other.nocasematch;
 }
 
 Status Evaluator::list(const List& list, const Flow& flow) {
@@ -248,13 +266,11 @@ Status Evaluator::pipeline(const Pipeline& pipeline, const Flow& flow) {
 Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
   std::vector<std::uint32_t> from;
   std::unique_ptr<Input> held;
-  Status status = Status::unknown;
   for (std::uint32_t i = 0; i < pipeline.stages.size(); ++i) {
     bool last = i + 1 == pipeline.stages.size();
     Flow inner = flow;
     inner.piped = true;
-    Output output;
-    output.exits = exits_;
+    Output output = new_output();
     if (!last) {
       inner.output = &output;
       inner.own_output = own_stream(flow);
@@ -266,7 +282,7 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
     }
     bool keeps = last && state_.around.lastpipe;
     std::uint64_t doubts = doubts_;
-    auto run_stage = [&] { status = node(*pipeline.stages[i], inner); };
+    auto run_stage = [&] { node(*pipeline.stages[i], inner); };
     if (keeps) {
       maybe(run_stage);
     } else {
@@ -278,7 +294,8 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
     held = std::make_unique<Input>();
     if (output.known && !pipeline.with_stderr[i]) held->text = std::move(output.text);
   }
-  return status;
+  // Which stage decides is an option.
+  return Status::unknown;
 }
 
 Status Evaluator::node(const Node& node, const Flow& flow) {
@@ -290,9 +307,13 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
       Variable function;
       function.kind = Variable::Kind::function;
       function.bodies = {node.inner};
-      state_.set(State::function_key(node.name), std::move(function));
-      // bash calls it by itself, whenever a command is not found.
-      if (node.name == "command_not_found_handle") run_later(std::string(node.name), flow, node.where);
+      if (fixed_functions_.contains(node.name))
+        return state_.may_become(node.name, {node.inner}), Status::unknown;
+      else
+        state_.set(State::function_key(node.name), std::move(function));
+      // bash calls it by itself, whenever a command is not found; a child calls what is exported.
+      if (node.name == "command_not_found_handle" || state_.around.allexport)
+        run_later(std::string(node.name) + " \"$@\"", flow, node.where, Changes::nothing);
       return Status::success;
     }
     case Node::Kind::coproc:
@@ -324,13 +345,29 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
       inner.input = &here;
     }
   }
+  share_input(scope.redirects, flow);
   bool elsewhere_now = writes_elsewhere(carrier, flow, uncertain);
   emit(std::move(carrier), flow);
   scope.outer = flow.redirects;
   inner.redirects = &scope;
   if (elsewhere_now) inner.output = &elsewhere;
   if (uncertain && flow.output != nullptr) flow.output->lose();
-  return compound(node, inner);
+  if (!may_fail(scope.redirects)) return compound(node, inner);
+  if (flow.output != nullptr) flow.output->lose();
+  maybe([&] { compound(node, inner); });
+  return Status::unknown;
+}
+
+/// Then bash does not do what they stand at.
+bool Evaluator::may_fail(const std::vector<Redirect>& redirects) const {
+  return std::ranges::any_of(redirects, [&](const Redirect& redirect) {
+    if (redirect.kind == Redirect::Kind::here_text) return false;
+    if (!redirect.target.known()) return true;
+    const std::string target = redirect.target.text();
+    if (redirect.kind != Redirect::Kind::duplicate)
+      return target != "/dev/null" && (closed_ || (target != "/dev/stdout" && target != "/dev/stderr"));
+    return target != "-" && (closed_ || (target != "0" && target != "1" && target != "2"));
+  });
 }
 
 // Of a text that breaks off, parts may be missing.
@@ -444,11 +481,58 @@ void Evaluator::finish_courses(const std::vector<State::Changes>& courses, const
 void Evaluator::conditional_output(Output& output) { output.lose(); }
 
 void Evaluator::forget(const Assigned& assigned) {
-  if (assigned.everything) return forget_everything();
-  for (const std::string& name : assigned.names) state_.make_unknown(name);
+  if (assigned.everything) {
+    for (const auto& [name, bodies] : assigned.functions) state_.may_become(name, bodies);
+    return forget_everything();
+  }
+  for (const std::string& name : assigned.names) lose(name);
+  for (const auto& [name, bodies] : assigned.functions) state_.may_become(name, bodies);
   if (assigned.positional) state_.around.positional = nullptr;
   if (assigned.directory) state_.around.directory = std::nullopt;
-  if (assigned.options) state_.around.options_unknown = true;
+  if (assigned.options) state_.around.options_unknown = state_.around.lastpipe = true;
+}
+
+/// A file that the next round finds as this one has left it.
+bool Evaluator::writes_what_it_uses(std::size_t first) const {
+  std::set<std::string> used;
+  for (std::size_t i = first; i < script_.commands.size(); ++i) {
+    const Command& command = script_.commands[i];
+    for (const Redirect& redirect : command.redirects) {
+      const std::string target = redirect.target.text();
+      const std::string name = target.substr(target.rfind('/') + 1);
+      if (redirect.kind == Redirect::Kind::write || redirect.kind == Redirect::Kind::append) {
+        if (used.contains(name)) return true;
+      } else if (redirect.kind == Redirect::Kind::read) {
+        used.insert(name);
+      }
+    }
+    for (const Field& word : command.words) {
+      const std::string text = word.text();
+      used.insert(text.substr(text.rfind('/') + 1));
+    }
+  }
+  return false;
+}
+
+// What one round defines, the next may call.
+template <class F>
+void Evaluator::each_round(const Assigned& assigned, F round) {
+  constexpr int most = 8;
+  for (int i = 0;; ++i) {
+    const std::size_t defined = state_.definitions();
+    const std::uint64_t aliased = aliased_;
+    const std::size_t first = script_.commands.size();
+    forget(assigned);
+    if (i > 0) ++repeating_;
+    ++loops_;
+    round();
+    --loops_;
+    if (i > 0) --repeating_;
+    const bool aliases = aliased != aliased_ && i == 0 && (dialect_.expand_aliases || dialect_.expansion_doubtful);
+    const bool written = i == 0 && writes_what_it_uses(first);
+    if (limited_ || (state_.definitions() == defined && !aliases && !written)) return;
+    if (i == most) return odd(Oddity::Kind::limit, "functions that a loop defines without end", {});
+  }
 }
 
 Status Evaluator::for_node(const Node& node, const Flow& flow) {
@@ -473,6 +557,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
   Assigned assigned;
   collect(node.body, assigned);
   bool select = node.kind == Node::Kind::select;
+  if (select && flow.input != nullptr) flow.input->text = std::nullopt;
   bool all_known = std::all_of(words.begin(), words.end(), [](const Field& f) { return f.known(); });
   bool exact = known_count && all_known && !select && words.size() <= max_unrolled && is_name(node.name) &&
                repeated_ < max_repeated;
@@ -524,14 +609,15 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
   std::size_t shown = select ? 1 : std::min(words.size(), max_unrolled);
   for (std::size_t i = 0; i < shown; ++i) {
     if (i == 1) ++repeating_;
-    forget(assigned);
-    if (is_name(node.name)) {
-      state_.make_unknown(node.name);
-      if (!select) store(node.name, std::nullopt, value_of(words[i]), false);
-    } else {
-      forget_everything();
-    }
-    if (node.body != nullptr) list(*node.body, inner);
+    each_round(assigned, [&] {
+      if (is_name(node.name)) {
+        state_.make_unknown(node.name);
+        if (!select) store(node.name, std::nullopt, value_of(words[i]), false);
+      } else {
+        forget_everything();
+      }
+      if (node.body != nullptr) list(*node.body, inner);
+    });
     if (repeated_ > max_repeated) break;
   }
   if (shown > 1) --repeating_;
@@ -546,17 +632,18 @@ Status Evaluator::loop_node(const Node& node, const Flow& flow) {
   Assigned assigned;
   collect(node.condition, assigned);
   collect(node.body, assigned);
-  forget(assigned);
   Flow inner = flow;
   if (flow.output != nullptr) flow.output->lose();
-  Input lost;
   if (flow.input != nullptr) flow.input->text = std::nullopt;
   std::size_t first = script_.commands.size();
-  Status status = list(*node.condition, inner);
-  inner.conditional =
-      flow.conditional || status != (node.kind == Node::Kind::while_ ? Status::success : Status::failure);
-  if (node.body != nullptr) list(*node.body, inner);
-  bool endless = status == (node.kind == Node::Kind::while_ ? Status::success : Status::failure) && !assigned.leaves;
+  const Status goes_on = node.kind == Node::Kind::while_ ? Status::success : Status::failure;
+  Status status = Status::unknown;
+  each_round(assigned, [&] {
+    status = list(*node.condition, flow);
+    inner.conditional = flow.conditional || status != goes_on;
+    if (node.body != nullptr) list(*node.body, inner);
+  });
+  bool endless = status == goes_on && !assigned.leaves;
   if (endless) note_endless(first, node.where, flow);
   forget(assigned);
   return Status::unknown;
@@ -568,17 +655,19 @@ Status Evaluator::arithmetic_for(const Node& node, const Flow& flow) {
   for (const Parts& parts : node.arithmetic) collect(parts, assigned);
   for (const Parts& parts : node.arithmetic) collect_arithmetic(parts, assigned);
   arithmetic(node.arithmetic[0], flow);
-  forget(assigned);
   if (flow.output != nullptr) flow.output->lose();
   if (flow.input != nullptr) flow.input->text = std::nullopt;
   Flow inner = flow;
   bool endless = node.arithmetic[1].empty();
   inner.conditional = !endless || flow.conditional;
   std::size_t first = script_.commands.size();
-  std::optional<long long> test = arithmetic(node.arithmetic[1], flow);
+  std::optional<long long> test;
+  each_round(assigned, [&] {
+    test = arithmetic(node.arithmetic[1], flow);
+    if (node.body != nullptr) list(*node.body, inner);
+    arithmetic(node.arithmetic[2], flow);
+  });
   endless = (endless || (test && *test != 0)) && !assigned.leaves;
-  if (node.body != nullptr) list(*node.body, inner);
-  arithmetic(node.arithmetic[2], flow);
   if (endless) note_endless(first, node.where, flow);
   note_many(first, node.where, flow);
   forget(assigned);
@@ -600,8 +689,7 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
   bool falls = false, takes_rest = false;
   for (const CaseClause& clause : node.clauses) {
     for (const Word& pattern : clause.patterns) {
-      Flow testing = inner;
-      expand_one(pattern.parts, Context::pattern, testing, pattern.where);
+      maybe([&] { expand_one(pattern.parts, Context::pattern, inner, pattern.where); });
     }
     std::size_t mark = state_.mark();
     if (falls) {
@@ -692,7 +780,7 @@ Status Evaluator::coproc(const Node& coproc, const Flow& flow) {
   in_subshell([&] { node(*coproc.inner, inner); });
   state_.make_unknown(coproc.name.empty() ? "COPROC" : coproc.name);
   if (!coproc.name.empty()) state_.make_unknown(std::string(coproc.name) + "_PID");
-  return Status::success;
+  return Status::unknown;
 }
 
 }  // namespace cordon::shell

@@ -34,6 +34,10 @@ struct Output {
   void lose() { known = false, text.clear(); }
 };
 
+/// Without what is not known: the source of that stands in the text, and has run already.
+std::string known_text(const Field& field);
+std::string known_text(const Value& value);
+
 /// It opens nothing of its own: <&3, < /dev/stdin.
 bool names_descriptor(const Redirect& redirect);
 
@@ -80,8 +84,10 @@ class Evaluator {
  private:
   struct Call {
     const Node* body;
-    std::optional<std::uint64_t> returned;  // the moment of the first return
-    std::vector<State::Change> locals;      // what local names were before
+    std::uint64_t begun = 0;
+    std::shared_ptr<const std::vector<Value>> positional;  // null: unknown
+    std::optional<std::uint64_t> returned;                 // the moment of the first return
+    std::vector<State::Change> locals;                     // what local names were before
   };
   enum class Context : std::uint8_t { word, assignment, quoted, pattern };
   class Builder;
@@ -107,12 +113,15 @@ class Evaluator {
     bool directory = false;
     bool options = false;
     bool leaves = false;  // break, continue, return, exit, exec
+    std::map<std::string, std::vector<const Node*>, std::less<>> functions;
     std::set<const Node*> seen;
   };
 
   // Texts and lists.
   void run_text(std::string_view text, const Flow& flow, Span where);
-  void run_later(const std::string& text, const Flow& flow, Span where);
+  /// A child, or the end, can change nothing of what is still to come.
+  enum class Changes : std::uint8_t { this_shell, nothing };
+  void run_later(const std::string& text, const Flow& flow, Span where, Changes what = Changes::this_shell);
   void callbacks(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void list_words(std::string_view text, const Flow& flow, Span where);
   Status list(const List& list, const Flow& flow);
@@ -120,6 +129,8 @@ class Evaluator {
   Status pipeline(const Pipeline& pipeline, const Flow& flow);
   Status node(const Node& node, const Flow& flow);
   static bool is_whole(const Node& node);
+  bool writes_what_it_uses(std::size_t first) const;
+  Output new_output() const;
   Status compound(const Node& node, const Flow& flow);
   Status subshell(const List& list, const Flow& flow);
   Status if_node(const Node& node, const Flow& flow);
@@ -151,6 +162,12 @@ class Evaluator {
   Status dispatch(Command& command, const Node& node, const Flow& flow);
   Status call_function(const Variable& function, std::uint32_t index, const Flow& flow);
   Status run_body(const Node& body, std::uint32_t index, const Flow& flow);
+  Status run_body(const Node& body, std::uint32_t index, const Flow& flow,
+                  std::shared_ptr<const std::vector<Value>> arguments);
+  Status enter(const Node& body, std::uint32_t index, const Flow& flow);
+  std::shared_ptr<const std::vector<Value>> arguments_of(std::uint32_t index, std::size_t first) const;
+  template <class F>
+  void each_round(const Assigned& assigned, F round);
   Status builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   Status effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void expand_words(const Node& node, Command& command, const Flow& flow);
@@ -161,7 +178,11 @@ class Evaluator {
   std::uint32_t emit(Command command, const Flow& flow);
   void take_stdin(Command& command, const Flow& flow);
   void add_exported(Command& command);
-  void follow_duplicates(Command& command) const;
+  void run_exported(const Command& command, const Flow& flow);
+  void follow_duplicates(Command& command, std::size_t own);
+  static void follow_output(Command& command);
+  Field left_of(const Redirect& redirect, const Command& command, const Flow& flow, bool lasting);
+  static void share_input(const std::vector<Redirect>& redirects, const Flow& flow);
   void assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply);
   void store(std::string_view name, const std::optional<std::string>& key, Value value, bool append);
   void store_array(const Part& array, std::string_view name, bool append, const Flow& flow);
@@ -176,6 +197,7 @@ class Evaluator {
   Status source_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status declare_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   Status read_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
+  Status mistaken_set();
   Status set_builtin(std::uint32_t index, std::size_t first);
   Status shift_builtin(std::uint32_t index, std::size_t first);
   Status cd_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
@@ -187,12 +209,25 @@ class Evaluator {
   bool holds_for_what_follows(std::uint32_t index) const;
   Status shopt_builtin(std::uint32_t index, std::size_t first);
   Status trap_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
-  Status exec_builtin(std::uint32_t index, const Flow& flow);
+  Status exec_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status printf_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status wrapped_builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void unknown_names(std::uint32_t index, std::size_t first);
   /// Where bash takes a text for a variable's name, a subscript in it is expanded: a[$(…)] runs what it holds.
   void run_subscripts(const Field& name, const Flow& flow);
+  /// … and so is what the names in it stand for.
+  void run_named(std::string_view text, const Flow& flow);
+  void run_named(std::string_view text, const Flow& flow, std::set<std::string, std::less<>>& seen);
+  void run_suspects(std::string_view name, const Flow& flow, std::set<std::string, std::less<>>& seen);
+  void run_as_number(const std::string& name, const std::string& text, const Flow& flow);
+  void change_special(std::string_view name, Span where);
+  /// Values that would run something where they are taken for a number, a subscript or a prompt.
+  void suspect(std::string_view name, std::string_view value);
+  void run_unknown(const std::vector<Piece>& pieces, const Flow& flow);
+  /// Something not known is assigned to it, or to what it stands for.
+  void lose(std::string_view name);
+  bool hides_global(const std::string& name);
+  void note_descriptor(std::uint32_t index, std::size_t first);
   // Whatever ran may also have left the loop around it.
   void forget_everything() {
     ++leaves_, ++doubts_;
@@ -212,6 +247,8 @@ class Evaluator {
   void expand_all_positional(char which, Builder& builder, const Part& part);
   void expand_list(const std::vector<Value>& values, char which, Builder& builder);
   void expand_substitution(const Part& part, Builder& builder, const Flow& flow);
+  void note_read_again(const Part& part, std::uint64_t aliased);
+  static Field field_of(const Value& value);
   void expand_process(const Part& part, Builder& builder, const Flow& flow);
   void expand_arithmetic(const Part& part, Builder& builder, const Flow& flow);
   std::string_view expand_tilde(const Part& part, std::string_view text, Builder& builder, bool after_colon, bool more);
@@ -250,6 +287,10 @@ class Evaluator {
   void forget(const Assigned& assigned);
 
   void odd(Oddity::Kind kind, std::string detail, Span where);
+  /// For what is not worth being followed: nobody may think that what was read is what runs.
+  void not_understood(std::string what, Span where);
+  void option(std::string_view name, bool on, Span where);
+  bool may_fail(const std::vector<Redirect>& redirects) const;
   void note_abort();
   template <class F>
   void as_unit(F body);
@@ -284,9 +325,24 @@ class Evaluator {
   mutable bool limited_ = false;
   std::optional<std::uint64_t> aborted_;  // the moment of the first expansion that may end the unit
   std::optional<Surroundings> abort_around_;
-  std::uint64_t leaves_ = 0;           // how often a loop or function may have been left
-  std::uint64_t doubts_ = 0;           // how often something might have ended its shell early
-  std::uint64_t exits_ = 0;            // … by `set -e`: what was written before that is still right
+  std::uint64_t leaves_ = 0;        // how often a loop or function may have been left
+  std::uint64_t doubts_ = 0;        // how often something might have ended its shell early
+  std::uint64_t exits_ = 0;         // … by `set -e`: what was written before that is still right
+  std::uint64_t aliased_ = 0;       // how often an alias was made or taken away
+  std::uint64_t unit_aliased_ = 0;  // … when what runs now was read
+  std::uint64_t unit_leaves_ = 0;   // leaves_ when it was read
+  std::uint32_t loops_ = 0;
+  std::uint32_t maybes_ = 0;
+  bool own_input_ = false;                              // of the function that is about to be called: not its caller's
+  bool traps_print_ = false;                            // DEBUG, ERR and RETURN are run in the middle …
+  bool traps_follow_ = false;                           // … and in subshells, too
+  std::optional<std::size_t> later_;                    // calls_.size() where a trap's text is read
+  bool closed_ = false;                                 // one of the first three descriptors, once
+  std::vector<std::optional<std::uint64_t>> sourced_;   // for each text: the moment of the first return
+  std::set<std::string, std::less<>> fixed_functions_;  // that `readonly -f` names
+  std::set<std::string, std::less<>> attributed_;       // by declare and its kin
+  std::map<std::string, std::vector<std::string>, std::less<>> suspects_;  // values that a name had once, and may have
+  std::map<int, int> shared_inputs_;   // how often something read from a descriptor opened before
   std::vector<Declared> declared_;     // of the command being run
   std::vector<std::string> exported_;  // names exported by the script, still or once
   struct Trap {
@@ -334,7 +390,9 @@ template <class F>
 void Evaluator::maybe(F body) {
   std::size_t mark = state_.mark();
   Surroundings before = state_.around;
+  ++maybes_;
   body();
+  --maybes_;
   Surroundings after = state_.around;
   state_.around = before;
   std::vector<State::Changes> courses(2);

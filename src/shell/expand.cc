@@ -56,7 +56,10 @@ std::vector<Field> Evaluator::expand(const Word& word, const Flow& flow) {
     Builder builder(Context::word, state_.around.noglob && !state_.around.options_unknown);
     builder.separators(ifs_known, ifs);
     expand_parts(parts, builder, flow);
-    return builder.finish(word.where);
+    std::vector<Field> fields = builder.finish(word.where);
+    const bool pattern = std::ranges::any_of(fields, [](const Field& field) { return field.has(Piece::Kind::glob); });
+    if (pattern && state_.around.failglob) note_abort();
+    return fields;
   };
   if (state_.around.no_brace_expansion || !may_have_braces(word.parts)) return expand_alternative(word.parts);
   bool complete = true;
@@ -290,10 +293,25 @@ void Evaluator::expand_list(const std::vector<Value>& values, char which, Builde
   }
 }
 
-void Evaluator::expand_substitution(const Part& part, Builder& builder, const Flow& flow) {
-  if (part.list == nullptr) return builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
+Output Evaluator::new_output() const {
   Output output;
   output.exits = exits_;
+  if (traps_print_ && traps_follow_) output.lose();
+  return output;
+}
+
+// bash reads the text of a substitution again when it runs, with the aliases that there are then.
+void Evaluator::note_read_again(const Part& part, std::uint64_t aliased) {
+  const bool changed = aliased_ != aliased || (aliased_ != 0 && !calls_.empty());
+  if (changed && (dialect_.expand_aliases || dialect_.expansion_doubtful))
+    not_understood("a substitution that is read again after aliases have changed", part.where);
+}
+
+void Evaluator::expand_substitution(const Part& part, Builder& builder, const Flow& flow) {
+  note_read_again(part, unit_aliased_);
+  const std::uint64_t aliased = aliased_;
+  if (part.list == nullptr) return builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
+  Output output = new_output();
   if (!part.trouble.empty()) output.lose();
   Flow inner = flow;
   ++inner.substitution;
@@ -302,6 +320,7 @@ void Evaluator::expand_substitution(const Part& part, Builder& builder, const Fl
   inner.background = false;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
+  note_read_again(part, aliased);
   if (doubts_ != doubts) output.lose();
   if (output.known && output.text.size() <= max_known_text) {
     std::string text = std::move(output.text);
@@ -319,8 +338,9 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
     builder.literal(part.kind == Part::Kind::process_in ? "<" : ">");
     return builder.unknown({.kind = Piece::Kind::unknown, .text = "(…)"});
   }
-  Output output;
-  output.exits = exits_;
+  note_read_again(part, unit_aliased_);
+  const std::uint64_t aliased = aliased_;
+  Output output = new_output();
   Flow inner = flow;
   ++inner.substitution;
   inner.output = &output;
@@ -330,6 +350,7 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
   if (part.kind == Part::Kind::process_out) inner.input = &nothing;
   std::uint64_t doubts = doubts_;
   in_subshell([&] { list(*part.list, inner); });
+  note_read_again(part, aliased);
   if (doubts_ != doubts) output.lose();
   Piece piece;
   piece.kind = part.kind == Part::Kind::process_in ? Piece::Kind::process_in : Piece::Kind::process_out;

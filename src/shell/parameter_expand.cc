@@ -59,8 +59,13 @@ void Evaluator::side_effects(const Parameter& parameter, const Flow& flow) {
   Flow inner = flow;
   inner.conditional = true;
   maybe([&] {
-    expand_value(parameter.first, Context::assignment, inner);
-    expand_value(parameter.second, Context::assignment, inner);
+    if (parameter.op == ":") {
+      arithmetic(parameter.first, inner);
+      arithmetic(parameter.second, inner);
+    } else {
+      expand_value(parameter.first, Context::assignment, inner);
+      expand_value(parameter.second, Context::assignment, inner);
+    }
   });
 }
 
@@ -108,6 +113,8 @@ void Evaluator::expand_indirect(const Part& part, Builder& builder, const Flow& 
     return expand_list(keys, list_subscript(parameter), builder);
   }
   Looked name = look_up_parameter(parameter, flow);
+  if (name.kind == Looked::Kind::set) run_subscripts(field_of(name.value), flow);
+  if (name.kind == Looked::Kind::unknown) run_named(parameter.name, flow);
   if (name.kind != Looked::Kind::set || !name.value.known) return note_abort(), give_up();
   const std::string& target = name.value.text;
   bool digits = !target.empty() && std::all_of(target.begin(), target.end(), is_digit);
@@ -269,7 +276,7 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
   if (null == Status::unknown) {
     if (op == '?') note_abort();
     side_effects(parameter, flow);
-    if (op == '=') state_.make_unknown(parameter.name);
+    if (op == '=') lose(parameter.name);
     builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
     return true;
   }
@@ -305,6 +312,8 @@ Value Evaluator::transform(const Parameter& parameter, const Value& value, const
   Value unknown = Value::unknown(source_of(part), std::string(parameter.name));
   std::string_view op = parameter.op;
   if (!value.known || value.text.size() > 4096) {
+    const bool prompt = op == "@" && !parameter.first.empty() && parameter.first[0].text.starts_with('P');
+    if (prompt) run_named(parameter.name, flow);
     side_effects(parameter, flow);
     return unknown;
   }
@@ -388,7 +397,7 @@ Value Evaluator::replace(const Parameter& parameter, const std::string& text, co
             piece.text.find_first_of("&\\") == std::string::npos;
   }
   if (pattern && !worth(pattern->cost(text.size()) * (text.size() + 1))) return unknown;
-  if (!pattern || !plain || (!field.known() && !is_ascii(text))) return unknown;
+  if (!pattern || !plain || state_.around.nocasematch || (!field.known() && !is_ascii(text))) return unknown;
   std::string replacement = with.text();
   std::string_view op = parameter.op;
   if (pattern->empty()) {

@@ -111,7 +111,7 @@ TEST(Read, FollowsTextThatIsReadAgain) {
       {"builtin eval rm x", "b: builtin eval rm x\nrm x\n"},
       {"trap 'rm x' EXIT", "b: trap 'rm x' EXIT\n? rm x dir=‹›\n"},
       {"compgen -C 'rm x'", "b: compgen -C 'rm x'\n? rm x dir=‹›\n"},
-      {"f() { rm x; }; export -f f; bash -c f", "b: export -f f\nbash -c f\n? f: f dir=‹›\n? rm x dir=‹›\n"},
+      {"f() { rm x; }; export -f f; bash -c f", "b: export -f f\nbash -c f\n? f: f ‹$@› dir=‹›\n? rm x dir=‹›\n"},
       {". <(echo rm x)", "$ & b: echo rm x\nb: . ‹<›\nrm x\n"},
       {"eval \"$X\"", "b: eval ‹\"$X\"›\n"},
       {"shopt -s expand_aliases\nalias l='rm x'\nl y",
@@ -226,7 +226,8 @@ TEST(ParsingBypass, AliasThatMayNotBeThere) {
             "b: shopt -s expand_aliases\nb: alias rm=ls\nb: alias rm=ls\nls x\n! alias rm\n");
 }
 TEST(ParsingBypass, FunctionThatMayHaveBecomeAnother) {
-  EXPECT_EQ(said("f() { ls && f() { evil; }; f; }; f"), "f: f\nls\nf: f\n? evil\n! recursion f\n");
+  EXPECT_EQ(said("f() { ls && f() { evil; }; f; }; f"),
+            "f: f\nls\nf: f\n? evil\n? ls\n? f: f\n? evil\n? f\n! recursion f\n");
 }
 TEST(Odd, RecursionWithoutForkIsOnlyRecursion) {
   EXPECT_TRUE(says_odd("f() { f; }; f", Oddity::Kind::recursion));

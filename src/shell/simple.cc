@@ -84,7 +84,6 @@ Status Evaluator::simple(const Node& node, const Flow& flow) {
   command.where = node.where;
   std::vector<Declared> outer = std::exchange(declared_, {});
   expand_words(node, command, flow);
-  take_redirects(node.redirects, command.redirects, flow);
   Status status;
   if (command.words.empty()) {
     status = assignments_only(node, command, flow);
@@ -177,7 +176,10 @@ Redirect Evaluator::take_redirect(const Redirection& from, const Flow& flow) {
   bool input = from.kind == Kind::read || from.kind == Kind::read_write || from.kind == Kind::here ||
                from.kind == Kind::here_string || from.kind == Kind::duplicate_in;
   to.fd = from.has_variable ? -1 : from.fd >= 0 ? from.fd : input ? 0 : 1;
-  if (from.has_variable) state_.make_unknown(from.variable.substr(0, from.variable.find('[')));
+  if (from.has_variable) {
+    run_subscripts(Field::literal(std::string(from.variable), from.where), flow);
+    lose(from.variable.substr(0, from.variable.find('[')));
+  }
   if (from.kind == Kind::here) {
     to.kind = Redirect::Kind::here_text;
     if (from.here->quoted) {
@@ -228,6 +230,7 @@ Redirect Evaluator::take_redirect(const Redirection& from, const Flow& flow) {
       std::string text = to.target.text();
       bool number = to.target.known() && !text.empty() && text.find_first_not_of("0123456789-") == std::string::npos &&
                     text.find('-') >= text.size() - 1;
+      closed_ = closed_ || (to.fd >= 0 && to.fd <= 2 && (text.ends_with('-') || !to.target.known()));
       bool file = from.kind == Kind::duplicate_out && from.fd < 0 && !from.has_variable && !number;
       to.kind = file ? Redirect::Kind::write : Redirect::Kind::duplicate;
       to.also_stderr = file;
@@ -242,6 +245,7 @@ Status Evaluator::assignments_only(const Node& node, Command& command, const Flo
   for (const Word& word : node.words) {
     if (word.assignment) assign(word, command.assignments, flow, true);
   }
+  take_redirects(node.redirects, command.redirects, flow);
   bool nothing = command.assignments.empty() && command.redirects.empty();
   if (nothing && node.words.empty()) return Status::success;
   // $(<file) writes the file.
@@ -259,6 +263,7 @@ Status Evaluator::assignments_only(const Node& node, Command& command, const Flo
 
 void Evaluator::assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply) {
   Head head = head_of(word);
+  change_special(head.name, word.where);
   Assignment to;
   to.name = head.name;
   to.append = head.append;
@@ -290,10 +295,10 @@ void Evaluator::assign(const Word& word, std::vector<Assignment>& out, const Flo
       if (key) {
         store(head.name, key, std::move(value), head.append);
       } else {
-        state_.make_unknown(head.name);
+        lose(head.name);
       }
     } else {
-      state_.make_unknown(head.name);
+      lose(head.name);
     }
     if (state_.around.allexport && std::find(exported_.begin(), exported_.end(), to.name) == exported_.end()) {
       exported_.push_back(to.name);
@@ -309,7 +314,12 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
       !append || (old != nullptr && (old->kind == Variable::Kind::indexed || old->kind == Variable::Kind::unset));
   bool odd_kind = old != nullptr && (old->integer || old->lower || old->upper || old->readonly || old->reference);
   if (associative || !starts_known || odd_kind) {
-    for (const Word& word : *array.words) expand(word, flow);
+    for (const Word& word : *array.words) {
+      for (const Field& field : expand(word, flow)) {
+        if (word.assignment ? !associative : old != nullptr && (old->integer || old->reference))
+          run_named(known_text(field), flow);
+      }
+    }
     if (old != nullptr && old->reference) return forget_everything();
     return state_.make_unknown(name);
   }
@@ -322,6 +332,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   bool known = true;
   for (const Word& word : *array.words) {
     if (word.assignment) {
+      for (const Field& field : expand(word, flow)) run_named(known_text(field), flow);
       known = false;
       continue;
     }
@@ -332,6 +343,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
                      (piece.quoted && piece.kind != Piece::Kind::glob && piece.variable != "@");
         known = known && fixed;
       }
+      suspect(name, known_text(field));
       next.elements[array_key(index++)] = value_of(field);
       if (next.elements.size() > 1024) known = false;
     }
@@ -356,6 +368,8 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
       if (own_input && redirect.fd == 0) continue;
       if (own_output && redirect.fd == 1 && !redirect.also_stderr) continue;
       command.redirects.push_back(redirect);
+      if (redirect.kind == Redirect::Kind::here_text && command.kind != Command::Kind::compound)
+        command.redirects.back().target = left_of(redirect, command, flow, lasting);
       if (!own_output || !redirect.also_stderr) continue;
       command.redirects.back().also_stderr = false;
       command.redirects.back().fd = 2;
@@ -371,10 +385,12 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.in_substitution = flow.substitution;
   command.directory = state_.around.directory;
   if (command.directory) afford(command.directory->size());
+  const std::size_t own = command.redirects.size();
   take_stdin(command, flow);
   add_enclosing(command, flow.redirects, flow, false);
   lasting_added_ = add_enclosing(command, lasting_now_, flow, true);
-  follow_duplicates(command);
+  follow_duplicates(command, own);
+  follow_output(command);
   if (!exported_.empty()) add_exported(command);
   if (repeating_ > 0) {
     std::size_t bytes = 0;
@@ -390,8 +406,22 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   return index;
 }
 
-// `exec 4<<E` and later `bash <&4`: stdin is what 4 was opened for.
-void Evaluator::follow_duplicates(Command& command) const {
+/// Of a text that the commands of a group share: what those before have left of it, where that is known.
+Field Evaluator::left_of(const Redirect& redirect, const Command& command, const Flow& flow, bool lasting) {
+  const Field& text = redirect.target;
+  Field unknown;
+  unknown.where = text.where;
+  unknown.pieces.push_back({.kind = Piece::Kind::unknown, .quoted = true, .text = "…"});
+  if (redirect.fd != 0) return loops_ == 0 && shared_inputs_[redirect.fd] == 0 ? text : unknown;
+  if (!lasting && flow.input == nullptr) return text;
+  if (!lasting) return command.input ? Field::literal(*command.input, text.where) : unknown;
+  const bool leaves_it =
+      command.kind == Command::Kind::builtin && (command.words.empty() || !reads_stdin(command.words[0].text()));
+  return leaves_it || (loops_ == 0 && shared_inputs_[0]++ == 0) ? text : unknown;
+}
+
+// `exec 4<<E` and later `bash <&4`: stdin is what 4 was opened for, for the first that reads it.
+void Evaluator::follow_duplicates(Command& command, std::size_t own) {
   const std::size_t given = command.redirects.size();
   for (std::size_t i = 0; i < given; ++i) {
     const Redirect& redirect = command.redirects[i];
@@ -401,14 +431,50 @@ void Evaluator::follow_duplicates(Command& command) const {
       const Redirect& opened = command.redirects[j];
       const bool source = opened.kind == Redirect::Kind::here_text || opened.kind == Redirect::Kind::read ||
                           opened.kind == Redirect::Kind::read_write;
-      if (!source || opened.fd <= 0 || std::to_string(opened.fd) != number) continue;
+      if (!source || opened.fd <= 0 || std::to_string(opened.fd) != number || (j < own && j > i)) continue;
       Redirect stdin_now = opened;
       stdin_now.fd = 0;
-      if (opened.kind == Redirect::Kind::here_text && opened.target.known()) command.input = opened.target.text();
+      if (j >= own) ++shared_inputs_[opened.fd];
+      if (opened.kind == Redirect::Kind::here_text && stdin_now.target.known()) command.input = opened.target.text();
       command.redirects.push_back(std::move(stdin_now));
       return;
     }
     return;
+  }
+}
+
+// `exec 3> x` and later `echo y >&3`: it goes into x.
+void Evaluator::follow_output(Command& command) {
+  const std::size_t given = command.redirects.size();
+  for (std::size_t i = 0; i < given; ++i) {
+    const Redirect& redirect = command.redirects[i];
+    if (redirect.kind != Redirect::Kind::duplicate || redirect.fd != 1 || !redirect.target.known()) continue;
+    const std::string number = redirect.target.text();
+    for (std::size_t j = 0; j < given; ++j) {
+      const Redirect& opened = command.redirects[j];
+      const bool file = opened.kind == Redirect::Kind::write || opened.kind == Redirect::Kind::append;
+      if (!file || opened.fd <= 2 || std::to_string(opened.fd) != number) continue;
+      Redirect stdout_now = opened;
+      stdout_now.fd = 1;
+      stdout_now.kind = Redirect::Kind::append;
+      command.redirects.push_back(std::move(stdout_now));
+      return;
+    }
+    return;
+  }
+}
+
+/// Who reads from a descriptor takes from all that stand for the same.
+void Evaluator::share_input(const std::vector<Redirect>& redirects, const Flow& flow) {
+  if (flow.input == nullptr) return;
+  for (const Redirect& redirect : redirects) {
+    if (!names_descriptor(redirect)) continue;
+    const bool closes =
+        redirect.kind == Redirect::Kind::duplicate && redirect.target.known() && redirect.target.text() == "-";
+    const bool plain = redirect.fd != 0 && redirect.target.known() &&
+                       (redirect.target.text() == "1" || redirect.target.text() == "2" ||
+                        redirect.target.text() == "/dev/stderr" || redirect.target.text() == "/dev/stdout");
+    if (!closes && !plain) flow.input->text = std::nullopt;
   }
 }
 
@@ -429,6 +495,7 @@ void Evaluator::take_stdin(Command& command, const Flow& flow) {
                         ? std::optional(redirect.target.text())
                         : std::nullopt;
   }
+  share_input(command.redirects, flow);
   if (own && !same) return;
   if (flow.piped_from != nullptr) {
     if (afford(16 * flow.piped_from->size())) command.piped_from = *flow.piped_from;
@@ -440,6 +507,16 @@ void Evaluator::take_stdin(Command& command, const Flow& flow) {
   bool leaves_it =
       command.kind == Command::Kind::builtin && (command.words.empty() || !reads_stdin(command.words[0].text()));
   if (!leaves_it) flow.input->text = std::nullopt;
+}
+
+/// What a child would run that takes a variable for a number.
+void Evaluator::run_exported(const Command& command, const Flow& flow) {
+  for (const Assignment& assignment : command.assignments) run_subscripts(assignment.value, flow);
+  for (const std::string& name : exported_) {
+    const Variable* variable = state_.find(name);
+    if (variable != nullptr && variable->exported && variable->value.known)
+      run_subscripts(Field::literal(variable->value.text), flow);
+  }
 }
 
 void Evaluator::add_exported(Command& command) {
@@ -464,10 +541,9 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
   const Field& first = command.words[0];
   bool known = first.known();
   std::string name = known ? first.text() : std::string();
-  // With a slash it can only be a file.
+  // With a slash it can only be a file, or a function: bash lets them have such names.
   bool path = (known ? name : first.prefix()).find('/') != std::string::npos;
-  const Variable* function =
-      known && !path && state_.functions() > 0 ? state_.find(State::function_key(name)) : nullptr;
+  const Variable* function = known && state_.functions() > 0 ? state_.find(State::function_key(name)) : nullptr;
   bool is_function = function != nullptr && function->kind == Variable::Kind::function;
   bool is_bash_builtin = known && !path && is_builtin(name);
   const bool one_of_few = !known && is_one_of_few_programs(command.words[0]);
@@ -488,14 +564,24 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
     }
     assign(word, command.assignments, flow, temporary);
   }
+  take_redirects(node.redirects, command.redirects, flow);
+  const bool own_input =
+      std::ranges::any_of(command.redirects, [](const Redirect& redirect) { return redirect.fd == 0; });
+  const bool uncertain = temporary && name != "exec" && may_fail(command.redirects);
+  if (!temporary) run_exported(command, flow);
   Variable called = is_function ? *function : Variable{};
   std::uint32_t index = emit(std::move(command), flow);
   if (known && !is_function) note_output(index);
   Status status = Status::unknown;
-  if (is_function) {
-    status = call_function(called, index, flow);
-  } else if (is_bash_builtin) {
-    status = builtin(name, index, 0, flow);
+  auto run = [&] {
+    own_input_ = own_input;
+    status = is_function ? call_function(called, index, flow) : builtin(name, index, 0, flow);
+  };
+  if (uncertain) {
+    maybe(run);
+    status = Status::unknown;
+  } else if (temporary) {
+    run();
   } else if (!known && !path && !one_of_few) {
     forget_everything();
     if (flow.output != nullptr) flow.output->lose();
@@ -503,7 +589,8 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
     write_output(index, flow);
   }
   for (State::Change& change : before) {
-    if (change.value.kind == Variable::Kind::function) {
+    // What was exported while it ran may have become the variable's own.
+    if (change.value.kind == Variable::Kind::function || attributed_.contains(change.name)) {
       state_.make_unknown(change.name);
     } else {
       state_.set(change.name, std::move(change.value));
@@ -521,51 +608,83 @@ Status Evaluator::call_function(const Variable& function, std::uint32_t index, c
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   };
-  // It may be another by now than the one that calls it, or the same.
-  std::vector<const Node*> others;
-  for (const Node* body : function.bodies) {
-    if (std::ranges::find(calls_, body, &Call::body) == calls_.end()) others.push_back(body);
-  }
-  if (others.size() < function.bodies.size()) {
-    bool forks = flow.piped;
-    odd(forks ? Oddity::Kind::fork_bomb : Oddity::Kind::recursion, name, where);
-  }
-  if (others.empty()) return give_up();
+  if (function.more_bodies) odd(Oddity::Kind::limit, "a function with too many bodies", where);
+  const bool recursive = std::ranges::any_of(
+      function.bodies, [&](const Node* body) { return std::ranges::find(calls_, body, &Call::body) != calls_.end(); });
+  if (recursive) odd(flow.piped ? Oddity::Kind::fork_bomb : Oddity::Kind::recursion, name, where);
   if (calls_.size() >= max_calls) {
     odd(Oddity::Kind::limit, "functions that call functions too deeply", where);
     return give_up();
   }
-  if (function.certain) return run_body(*others[0], index, flow);
+  if (function.certain && !recursive) return run_body(*function.bodies[0], index, flow);
   Flow inner = flow;
   inner.conditional = true;
-  for (const Node* body : others) {
-    maybe([&] { run_body(*body, index, inner); });
+  // It may be another by now than the one that calls it, or the same.
+  const bool own_input = own_input_;
+  for (const Node* body : function.bodies) {
+    own_input_ = own_input;
+    maybe([&] { enter(*body, index, inner); });
   }
+  if (flow.output != nullptr) flow.output->lose();
+  const bool followed = !function.anything && !recursive;
+  if (function.certain || function.defined) return followed ? Status::unknown : give_up();
   // It may as well be a builtin or a program of that name.
-  return give_up();
+  if (is_builtin(name)) maybe([&] { builtin(name, index, 0, inner); });
+  Command other = script_.commands[index];
+  other.kind = is_builtin(name) ? Command::Kind::builtin : Command::Kind::program;
+  other.conditional = true;
+  script_.commands.push_back(std::move(other));
+  return followed ? Status::unknown : give_up();
 }
 
-Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& flow) {
+// A body that is running already is run again as long as there is something that it does not do yet: what has changed
+// since is unknown to it, so that it stands for all calls that follow.
+Status Evaluator::enter(const Node& body, std::uint32_t index, const Flow& flow) {
+  auto last = std::ranges::find(calls_.rbegin(), calls_.rend(), &body, &Call::body);
+  if (last == calls_.rend()) return run_body(body, index, flow);
+  if (!afford(16 * state_.changes_since(last->begun))) return Status::unknown;
+  const std::vector<std::string> news = state_.news_since(last->begun);
+  const auto arguments = arguments_of(index, 1);
+  const bool same_arguments = last->positional == nullptr || (arguments && *arguments == *last->positional);
+  if (news.empty() && same_arguments) return Status::unknown;
+  for (const std::string& name : news) state_.make_unknown(name);
+  if (same_arguments) return run_body(body, index, flow);
+  return run_body(body, index, flow, nullptr);
+}
+
+std::shared_ptr<const std::vector<Value>> Evaluator::arguments_of(std::uint32_t index, std::size_t first) const {
   auto positional = std::make_shared<std::vector<Value>>();
-  bool fixed = true;
   const std::vector<Field>& words = script_.commands[index].words;
-  for (std::size_t i = 1; i < words.size(); ++i) {
+  for (std::size_t i = first; i < words.size(); ++i) {
     for (const Piece& piece : words[i].pieces) {
       bool one = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::number ||
                  (piece.quoted && piece.variable != "@");
-      fixed = fixed && one;
+      if (!one) return nullptr;
     }
     positional->push_back(value_of(words[i]));
   }
+  return positional;
+}
+
+Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& flow) {
+  return run_body(body, index, flow, arguments_of(index, 1));
+}
+
+Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& flow,
+                           std::shared_ptr<const std::vector<Value>> arguments) {
+  if (arguments) {
+    for (const Value& value : *arguments) suspect("@", known_text(value));
+  }
+  const bool own_input = std::exchange(own_input_, false);
   Surroundings outer = state_.around;
-  state_.around.positional = fixed ? std::move(positional) : nullptr;
+  state_.around.positional = std::move(arguments);
   // Redirects of the call hold for the body too.
   RedirectScope scope;
   scope.redirects = script_.commands[index].redirects;
   Flow inner = flow;
   inner.redirects = &scope;
   Input here;
-  if (script_.commands[index].input) {
+  if (own_input) {
     here.text = script_.commands[index].input;
     inner.input = &here;
   }
@@ -573,7 +692,7 @@ Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& fl
   bool uncertain = false;
   if (writes_elsewhere(script_.commands[index], flow, uncertain)) inner.output = &elsewhere;
   if (uncertain && flow.output != nullptr) flow.output->lose();
-  calls_.push_back({.body = &body});
+  calls_.push_back({.body = &body, .begun = state_.moment(), .positional = state_.around.positional});
   ++repeating_;
   Status status = node(body, inner);
   --repeating_;
@@ -583,7 +702,7 @@ Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& fl
     for (const std::string& changed : state_.changed_since(*call.returned)) state_.make_unknown(changed);
     if (flow.output != nullptr) flow.output->lose();
     status = Status::unknown;
-    state_.around.directory = state_.around.directory == outer.directory ? outer.directory : std::nullopt;
+    merge(outer);
   }
   for (std::size_t i = call.locals.size(); i-- > 0;) {
     State::Change& local = call.locals[i];
@@ -621,6 +740,10 @@ bool Evaluator::writes_elsewhere(const Command& command, const Flow& /*flow*/, b
 }
 
 std::optional<std::string> Evaluator::computed_output(const Command& command) const {
+  // Not every shell's echo leaves a backslash alone.
+  const bool escaped =
+      std::ranges::any_of(command.words, [](const Field& word) { return word.text().find('\\') != std::string::npos; });
+  if (given_.depth > 0 && escaped && !command.words.empty() && command.words[0].text() == "echo") return std::nullopt;
   bool path_changed =
       command.kind == Command::Kind::program &&
       (state_.find("PATH") != nullptr || !command.assignments.empty() || state_.around.environment_unknown);
@@ -649,7 +772,7 @@ void Evaluator::write_output(std::uint32_t index, const Flow& flow) {
   const Command& command = script_.commands[index];
   bool uncertain = false;
   bool elsewhere = writes_elsewhere(command, flow, uncertain);
-  if (uncertain) return flow.output->lose();
+  if (uncertain || may_fail(command.redirects)) return flow.output->lose();
   if (elsewhere) return;
   if (!flow.output->known) return;
   std::optional<std::string> text = computed_output(command);

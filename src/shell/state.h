@@ -42,6 +42,9 @@ struct Variable {
   std::map<std::string, Value> elements;  // arrays; indices are padded so that they sort as numbers
   std::vector<const Node*> bodies;        // of a function: those it may have
   bool certain = true;                    // the function is one of them
+  bool more_bodies = false;               // than are listed
+  bool defined = true;                    // it is a function, whichever
+  bool anything = false;                  // it may also do what nobody knows
   std::vector<std::string> one_of;        // of an unknown scalar: all values it may have, where these are known
   std::uint64_t changed = 0;
   bool same_as(const Variable& other) const;
@@ -62,6 +65,8 @@ struct Surroundings {
   bool allexport = false;
   bool errexit = false;
   bool nounset = false;
+  bool failglob = false;
+  bool nocasematch = false;
   bool operator==(const Surroundings&) const = default;
 };
 
@@ -90,6 +95,18 @@ class State {
   /// One of several courses was taken: keeps what they agree on.
   void join(const std::vector<Changes>& courses);
   void make_unknown(std::string_view name);
+  /// A function that may have one of these bodies, or whatever it has now.
+  void may_become(std::string_view function, const std::vector<const Node*>& bodies);
+  /// What is not as it was at that moment, and was more than unknown then.
+  std::vector<std::string> news_since(std::uint64_t moment) const;
+  /// How many changes that takes to find out.
+  std::size_t changes_since(std::uint64_t moment) const;
+  /// Set after the clock showed `when`, even if that was taken back.
+  std::vector<std::string> set_after(std::uint64_t when) const;
+  /// Functions of which more than one body was ever seen, or that are gone.
+  std::vector<std::string> changing_functions() const;
+  /// How many different functions were ever defined.
+  std::size_t definitions() const { return definitions_; }
   void make_all_unknown();
   std::uint64_t now() const { return clock_; }
   std::size_t functions() const { return functions_; }
@@ -112,11 +129,18 @@ class State {
     std::optional<Variable> before;
     std::uint64_t when;  // the number of the change
   };
+  const std::vector<const Node*>& bodies_of(std::string_view key) const;
+  void remember(std::string_view key, const std::vector<const Node*>& bodies);
+
   std::unordered_map<std::string, Variable, Hash, std::equal_to<>> names_;
+  // Of what was taken back, too: a trap or another round may find it.
+  std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> last_set_;
+  std::unordered_map<std::string, std::vector<const Node*>, Hash, std::equal_to<>> bodies_;
   std::vector<Undo> journal_;
   std::uint64_t made_ = 0;
   std::uint64_t clock_ = 0;
   std::size_t functions_ = 0;
+  std::size_t definitions_ = 0;
 };
 
 }  // namespace cordon::shell

@@ -135,10 +135,17 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
   if (!afford(16 + value.size() + (old == nullptr ? 0 : old->size()))) return state_.make_unknown(name);
   Variable next = old == nullptr ? Variable{} : *old;
   if (next.reference) {
-    // A reference's target is not followed: anything may have been changed.
+    // A reference's target is not followed: anything may have been changed, a number, too.
+    run_named(known_text(value), {});
     forget_everything();
     return;
   }
+  change_special(name, {});
+  suspect(name, known_text(value));
+  // bash's own numbers, and what is not calculated below.
+  const bool evaluated =
+      name == "RANDOM" || name == "SRANDOM" || name == "OPTIND" || (next.integer && (add || !value.known));
+  if (evaluated) run_named(known_text(value), {});
   if (next.readonly) {
     note_abort();
     return state_.make_unknown(name);

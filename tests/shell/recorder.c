@@ -1,4 +1,5 @@
-/* Writes its arguments to the file named by RECORD, each ended by a NUL and each call by an extra 0x01 byte and NUL. */
+/* Writes its arguments to the file named by RECORD, each ended by a NUL and each call by an extra 0x01 byte and NUL.
+   With RECORD_FILE the first is the file that was run, whatever it was called by. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@ int main(int argc, char** argv) {
   size_t used = 0;
   const char* path = getenv("RECORD");
   if (path == NULL) return 1;
+  static char file[4096];
+  if (getenv("RECORD_FILE") != NULL && argc > 0 && readlink("/proc/self/exe", file, sizeof file - 1) > 0) argv[0] = file;
   for (int i = 0; i < argc; i++) {
     size_t length = strlen(argv[i]) + 1;
     if (used + length + 2 > sizeof buffer) return 1;

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """What bash runs, against what we say that it runs. Scripts are grown from the places where a text is read twice or in two
 ways (quotes, arrays, substitutions, here-documents, parentheses, functions), and spoiled a little. Every program in them is
-a recorder. One that ran without having been named, in a script that nobody would be asked about, is a hole.
+a recorder. One that ran without having been named, in a script that nobody would be asked about, is a hole. tricks.py holds
+what is known to mislead; each is tried as it is, and as a part of others.
 
-Usage: runs.py COUNT [SEED]. They run in bubblewrap: without a network, without rights, in memory.
+Usage: runs.py COUNT [SEED]: so many are grown. They run in bubblewrap: without a network, without rights, in memory.
 """
 import json
 import os
@@ -14,6 +15,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+
+import tricks
 
 PROGRAMS = [f"r{number}" for number in range(1, 10)]
 SPOILERS = ["(", ")", "((", "))", "'", '"', "`", "\\", "\\'", '\\"', "\n", "$(", "${", "}", "<<'EOF'\n", "\nEOF\n", "<<EOF\n", "#", " # ",
@@ -76,11 +79,15 @@ class Grower:
             f"coproc {{ {maybe}{first}; }}; wait", f"x={first}; let '{maybe and 'y=1'}' 'x=2'; $x", f"f() {{ x={first}; }}; {maybe}f; $x",
             f"x={first}; readonly x; {maybe}x={second}; $x", f"PS4={first}; x='$({second})'; echo ${{x@P}}", f"x=y; y={first}; {maybe}y={second}; ${{!x}}"])
 
+    def trick(self):
+        maybe = self.random.choice(["", "", ": && ", "! : || ", "cat && ", "cat || ", "[ -e a ] && "])
+        return tricks.spelled(self.random.choice(tricks.ALL), self.program(), self.program(), maybe)
+
     def command(self, depth):
         if depth > 3 or self.random.random() < 0.2:
             return f"{self.program()} {self.random.choice(['', 'a', chr(39) + 'b' + chr(39)])}"
         if self.random.random() < 0.25:
-            return self.indirect()
+            return self.one_of([self.indirect, self.trick])
         words = lambda most: " ".join(self.word(depth + 1) for _ in range(self.random.randrange(most + 1)))
         commands = lambda: self.commands(depth + 1)
         return self.one_of([
@@ -126,7 +133,7 @@ def run_all(place):
         for number, line in enumerate(scripts):
             work, record = f"/tmp/work{number}", f"/tmp/record{number}"
             os.mkdir(work)
-            environment = {"PATH": f"{place}/bin", "HOME": work, "LC_ALL": "C.UTF-8", "RECORD": record}
+            environment = {"PATH": f"{place}/bin", "HOME": work, "LC_ALL": "C.UTF-8", "RECORD": record, "RECORD_FILE": "1"}
             running = subprocess.Popen(["/bin/bash", "--norc", "--noprofile", "-c", json.loads(line)["command"]], cwd=work, env=environment,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=bounded)
             try:
@@ -160,8 +167,11 @@ def main():
         for program in PROGRAMS:
             shutil.copy(f"{bin_dir}/shell_recorder", f"{place}/bin/{program}")
         shutil.copy("/usr/bin/cat", f"{place}/bin/cat")
-        shutil.copy(__file__, f"{place}/runs.py")
-        texts = [Grower(seed * 1_000_000 + number).script() for number in range(count)]
+        for part in (__file__, tricks.__file__):
+            shutil.copy(part, place)
+        texts = [tricks.spelled(trick, "r1", "r2", "") for trick in tricks.ALL]
+        texts += [Grower(seed * 1_000_000 + number).script() for number in range(count)]
+        count = len(texts)
         with open(f"{place}/scripts", "w") as file:
             file.writelines(json.dumps({"command": text}) + "\n" for text in texts)
         with open(f"{place}/scripts") as file:
