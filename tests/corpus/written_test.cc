@@ -233,6 +233,17 @@ TEST(InlineCode, AHelperRunsWhatItIsCalledWith) {
   stopped("node -e \"const {execSync}=require('child_process'); const run=(c)=>execSync(c); run('rm -rf src')\"");
 }
 
+TEST(InlineCode, ATextWithSomethingDoneToItIsNotTheText) {
+  for (const char* code :
+       {"os.system('{} -rf {}'.format('rm', 'src'))", "os.system(' '.join(['rm', '-rf', 'src']))",
+        "a = x\nos.system(f'{a} -rf src')", "os.system('crs fr- mr'[::-1])",
+        "def f(c): os.system(c)\nf('ls')\nexec('x(1)\\ny(2)\\nimport os; os.system(\"rm -rf src\")')"})
+    stopped(python(std::string("import os\n") + code));
+  passes(python("import os\nos.system(f'git log -n {n}')\nos.system('git show {}'.format(n))"));
+  passes(python("import os\nos.system(' '.join(['git', 'log']))"));
+  stopped("node -e \"new Function('require','require(\\\"child_process\\\").execSync(\\\"rm -rf src\\\")')(require)\"");
+}
+
 TEST(InlineCode, ALoopOverTextsIsEachOfThem) {
   passes(python("for c in ['npm test', 'npm run lint']:\n  subprocess.call(c.split())"));
   stopped(python("for c in ['npm test', 'rm -rf src']:\n  subprocess.call(c.split())"));
