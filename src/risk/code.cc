@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "risk/arguments.h"
 #include "risk/exhaustion.h"
@@ -79,10 +80,17 @@ class CodeJudge {
     note_files(judge_, run_, name_, tokens, arg_);
     for (const std::string& path : joined_paths(name_, tokens)) literal_path(path);
     if (name_ == "generic") bare_paths(text);
+    // Code inside code has places of its own.
+    const auto places = std::exchange(inside_helper_, {});
+    const auto choices = std::exchange(choices_, {});
+    const auto helpers = helpers_;
     const Functions functions(name_, tokens);
     if (!functions.none()) find_helpers(functions, tokens);
     choices_ = loop_choices(functions, tokens);
     for (std::size_t i = 0; i < tokens.size(); ++i) token(tokens, i, depth);
+    inside_helper_ = places;
+    choices_ = choices;
+    helpers_ = helpers;
   }
 
   void sum_up() {
@@ -648,6 +656,19 @@ class CodeJudge {
                          args.strings[0].find(' ') == std::string::npos;
       const bool words = args.list || apart || (what == "argv" && args.strings.size() > 1 && name_ != "python");
       if (one_of(tokens, args)) return;
+      // execFileSync("git", a), where a is one of few
+      if (name_ == "javascript" && literal && is(tokens, args.begin + 1, ",") && args.begin + 2 < tokens.size()) {
+        if (auto rest = choices_.find(tokens[args.begin + 2].text); rest != choices_.end()) {
+          for (const std::vector<std::string>& choice : rest->second) {
+            Arguments each = args;
+            each.strings.resize(1);
+            each.strings.insert(each.strings.end(), choice.begin(), choice.end());
+            each.literal.assign(each.strings.size(), true);
+            run_words(each);
+          }
+          return;
+        }
+      }
       // A tool that is no interpreter must not be a way to run things, whatever is run.
       const bool interpreter = run_.sorted.program && run_.sorted.program->base.has(Mark::stdin_code);
       if (!interpreter && !run_.own_code) judge_.raise(run_, "exec.inline", arg_.where);
@@ -657,6 +678,8 @@ class CodeJudge {
         run_words(args);
       else if (args.strings.empty())
         run_shell({}, false);
+      else if (name_ == "python" && literal)
+        run_python_text(tokens, args);
       else
         run_shell(args.strings[0], literal);
     } else if (what == "delete" || what == "delete_tree") {
@@ -808,6 +831,39 @@ class CodeJudge {
     }
   }
 
+  /// f"git log {n}", "git log {}".format(n), " ".join(["git", "log"]): a text with something done to it.
+  void run_python_text(const Tokens& tokens, Arguments args) {
+    std::size_t at = args.begin;
+    while (at < args.end && tokens[at].kind != Token::Kind::string) ++at;
+    const bool formatted = at > 0 && at > args.begin && is(tokens, at - 1, "f");
+    const bool method = is(tokens, at + 1, ".") && at + 2 < tokens.size();
+    const std::string_view name = method ? std::string_view(tokens[at + 2].text) : std::string_view{};
+    if (name == "join") {
+      if (!args.deep.empty()) args.deep.erase(args.deep.begin());
+      args.strings = args.deep;
+      args.literal.assign(args.deep.size(), true);
+      if (args.deep.empty())
+        run_shell({}, false);
+      else
+        run_words(args);
+      return;
+    }
+    const bool turned = is(tokens, at + 1, "[");
+    const bool plain = name.empty() || name == "format" || name == "split" || name == "strip" || name == "encode" ||
+                       name == "lstrip" || name == "rstrip" || name == "lower";
+    std::string text = args.strings[0];
+    if (formatted || name == "format") {
+      // Whatever is put in is a variable to whoever reads the command.
+      for (std::size_t open = 0; (open = text.find('{', open)) != std::string::npos;) {
+        const std::size_t close = text.find('}', open);
+        if (close == std::string::npos) break;
+        text.replace(open, close - open + 1, "${value}");
+        open += 8;
+      }
+    }
+    run_shell(text, plain && !turned);
+  }
+
   /// for c in ["git fetch", "git pull"]: run(c): each of them.
   bool one_of(const Tokens& tokens, Arguments args) {
     if (args.begin >= tokens.size() || tokens[args.begin].kind != Token::Kind::name) return false;
@@ -816,6 +872,7 @@ class CodeJudge {
     if (name.ends_with(".split")) name.resize(name.size() - 6);
     auto choices = choices_.find(name);
     if (choices == choices_.end()) return false;
+    judge_.at_least(run_, Risk::normal);
     for (const std::vector<std::string>& choice : choices->second) {
       if (choice.size() == 1) {
         run_shell(choice[0], true);
@@ -886,6 +943,9 @@ class CodeJudge {
   }
 
   void include(const std::string& path) {
+    // include "data://text/plain,<?php …"
+    if (path.starts_with("data:") || path.starts_with("php://") || path.starts_with("phar://"))
+      judge_.raise(run_, "dynamic.code", arg_.where);
     if (path.find('/') == std::string::npos) return;
     read_path(path);
     const Place place = judge_.locate(run_, path);
@@ -981,6 +1041,13 @@ class CodeJudge {
   }
 
   void evaluate(const Arguments& args, bool literal, int depth) {
+    // new Function("a", "b", "code")
+    if (name_ == "javascript" && literal && args.strings.size() > 1 && depth < max_evaluations) {
+      for (std::size_t i = 0; i < args.strings.size(); ++i) {
+        if (args.literal[i]) code(args.strings[i], depth + 1);
+      }
+      return;
+    }
     if (literal && !args.list && depth < max_evaluations) {
       code(args.strings[0], depth + 1);
       return;

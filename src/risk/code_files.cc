@@ -201,6 +201,9 @@ class Files {
         break;
       }
     }
+    // A target that only deletes is not the first of its makefile.
+    const bool fetches = text.find("curl ") != std::string::npos || text.find("wget ") != std::string::npos;
+    if (!fetches && !text.empty()) text = "all:\n" + text;
     keep(path, text, true, false);
   }
 

@@ -134,6 +134,10 @@ class Lexer {
   }
 
   void bracketed(Token::Kind kind) {
+    if (at_ >= text_.size()) {  // s{a} and no more
+      add(kind, "");
+      return;
+    }
     const char open = peek();
     const char close = open == '{' ? '}' : open == '(' ? ')' : open == '[' ? ']' : open == '<' ? '>' : open;
     ++at_;

@@ -43,7 +43,8 @@ TEST(Lex, AQuoteInAPatternOpensNoString) {
 }
 
 TEST(Lex, UnfinishedTextEndsWithTheText) {
-  for (const char* text : {"'abc", "`", "/x", "%x{a", "\"\\", "/*", "q{", "s/a/b"}) {
+  for (const char* text :
+       {"'abc", "`", "/x", "%x{a", "\"\\", "/*", "q{", "s/a/b", "s{a", "s{a}", "tr{a} ", "qx", "%w"}) {
     for (const char* language : {"python", "javascript", "perl", "ruby", "php", "lua", "awk"}) lex(language, text);
   }
 }

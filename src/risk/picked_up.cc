@@ -230,7 +230,8 @@ void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
       const std::size_t mark = line.find_first_of(":=\"'(");
       const std::size_t word = line.find("COMMAND ");
       if (mark == std::string_view::npos && word == std::string_view::npos) break;
-      said = is_command_key(line.substr(0, mark)) && line.find_first_not_of(" :=|>\"'[{") != std::string_view::npos &&
+      said = mark != std::string_view::npos && is_command_key(line.substr(0, mark)) &&
+             line.find_first_not_of(" :=|>\"'[{") != std::string_view::npos &&
              line.find_first_not_of(" |>-+", std::min(mark + 1, line.size())) != std::string_view::npos &&
              line[mark] != '(' && line.find('{', mark) == std::string_view::npos;
       line.remove_prefix(word != std::string_view::npos ? word + 8 : mark + 1);

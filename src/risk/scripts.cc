@@ -351,6 +351,10 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
         rest.substr(word.size()).find_first_not_of(' ') == bang - word.size() && bang > word.size())
       return shell(rest.substr(bang + 1));
   }
+  // argdo %d | w: for each file, buffer or window.
+  for (std::string_view each : {"argdo", "bufdo", "windo", "tabdo", "cdo", "cfdo", "ldo"}) {
+    if (word == each && rest.size() > word.size()) return judge_vim(judge, run, rest.substr(word.size() + 1), arg);
+  }
   for (std::string_view runs :
        {"py",    "py3", "python", "python3", "pyx",    "lua",     "ruby", "perl",    "tcl",  "term",   "terminal", "sh",
         "shell", "so",  "source", "luafile", "pyfile", "py3file", "exe",  "execute", "make", "silent", "sil"}) {
@@ -364,7 +368,9 @@ void judge_vim(Judge& judge, Run& run, std::string_view command, const Arg& arg)
   if (rest.find("system(") != std::string_view::npos || rest.find("delete(") != std::string_view::npos ||
       rest.find("libcall(") != std::string_view::npos || rest.find("| !") != std::string_view::npos ||
       rest.find("|!") != std::string_view::npos || rest.find("shell-command") != std::string_view::npos ||
-      rest.find("os.execute") != std::string_view::npos) {
+      rest.find("os.execute") != std::string_view::npos || rest.find("job_start(") != std::string_view::npos ||
+      rest.find("jobstart(") != std::string_view::npos || rest.find("termopen(") != std::string_view::npos ||
+      rest.find("term_start(") != std::string_view::npos) {
     judge.raise(run, "exec.inline", arg.where);
     return;
   }
@@ -474,7 +480,10 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
       at_least(run, Risk::normal);
     if (holds_word(words, "\x01") && words.size() == 1) raise(run, "dynamic.code", where);
   }
+  const bool attaches = text.find("ATTACH") != std::string_view::npos || text.find("attach") != std::string_view::npos;
   for (const std::string& each : strings) {
+    // ATTACH '/etc/cron.d/x' AS x: a file that the database then writes.
+    if (attaches && each.starts_with('/')) writes(run, synthetic(each, run.words[0]));
     if (each.find('/') == std::string::npos || each.find_first_of(" \n") != std::string::npos) continue;
     if (locate(run, each).credential) raise(run, "db.files", where);
   }
