@@ -96,7 +96,11 @@ std::string new_group_name() {
   return fmt::format("cordon-{}-{}", sys::own_liveness(), counter.fetch_add(1));
 }
 
-void sweep_groups(const std::string& parent) {
+LeftGroups::~LeftGroups() {
+  for (const std::string& path : busy_) ::rmdir(path.c_str());
+}
+
+void LeftGroups::sweep(const std::string& parent) {
   std::error_code error;
   for (const auto& item : std::filesystem::directory_iterator(parent, error)) {
     const std::string name = item.path().filename();
@@ -104,7 +108,7 @@ void sweep_groups(const std::string& parent) {
     const std::string mark = name.substr(7, name.rfind('-') - 7);
     // Only names that new_group_name makes: others may belong to somebody else.
     const bool ours = mark.find('.') != std::string::npos && mark.find_first_not_of("0123456789.") == std::string::npos;
-    if (ours && !sys::is_alive(mark)) ::rmdir(item.path().c_str());
+    if (ours && !sys::is_alive(mark) && ::rmdir(item.path().c_str()) != 0 && errno == EBUSY) busy_.push_back(item.path());
   }
 }
 

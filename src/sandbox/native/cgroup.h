@@ -54,6 +54,19 @@ class Cgroup {
   std::optional<Limits> limits_;
 };
 
+/// Groups that processes which are gone have left behind: removed now, or at the end where somebody in them is still dying.
+class LeftGroups {
+ public:
+  LeftGroups() = default;
+  LeftGroups(LeftGroups&&) noexcept = default;
+  LeftGroups& operator=(LeftGroups&&) noexcept = default;
+  ~LeftGroups();
+  void sweep(const std::string& parent);
+
+ private:
+  std::vector<std::string> busy_;
+};
+
 /// What the machine gives to this process.
 class Cgroups {
  public:
@@ -87,8 +100,6 @@ std::unique_ptr<Cgroups> find_cgroups_v1(const std::vector<Hierarchy>& hierarchi
 
 /// "cordon-PID.START-N": names the process that must remove it, so that the next start can tell what was left behind.
 std::string new_group_name();
-/// Removes groups of processes that are gone.
-void sweep_groups(const std::string& parent);
 Result<void> write_control(const std::string& path, const std::string& value);
 
 }  // namespace cordon::sandbox::native

@@ -166,8 +166,8 @@ std::optional<std::string> trial_group(const std::string& parent, const std::str
 
 class CgroupsV1 : public Cgroups {
  public:
-  CgroupsV1(Groups parents, Groups trial, Groups untried)
-      : parents_(std::move(parents)), trial_(std::move(trial)), untried_(std::move(untried)) {}
+  CgroupsV1(Groups parents, Groups trial, Groups untried, LeftGroups left)
+      : parents_(std::move(parents)), trial_(std::move(trial)), untried_(std::move(untried)), left_(std::move(left)) {}
   ~CgroupsV1() override { remove_groups(trial_); }
 
   Result<std::unique_ptr<Cgroup>> create(const Limits& limits) override {
@@ -210,7 +210,7 @@ class CgroupsV1 : public Cgroups {
   void try_the_rest() {
     const std::string name = new_group_name();
     for (const auto& [controller, parent] : std::exchange(untried_, {})) {
-      sweep_groups(parent);
+      left_.sweep(parent);
       const auto group = trial_group(parent, name);
       if (!group) continue;
       parents_[controller] = parent;
@@ -222,6 +222,7 @@ class CgroupsV1 : public Cgroups {
   Groups parents_;  // our own groups
   Groups trial_;    // made to know whether they can be; the first run takes them
   Groups untried_;
+  LeftGroups left_;
 };
 
 }  // namespace
@@ -230,6 +231,7 @@ std::unique_ptr<Cgroups> find_cgroups_v1(const std::vector<Hierarchy>& hierarchi
   Groups parents;
   Groups trial;
   Groups untried;
+  LeftGroups left;
   const std::string name = new_group_name();
   for (const Hierarchy& hierarchy : hierarchies) {
     if (hierarchy.version != 1) continue;
@@ -241,14 +243,15 @@ std::unique_ptr<Cgroups> find_cgroups_v1(const std::vector<Hierarchy>& hierarchi
     }
     for (const char* controller : always_wanted) {
       if (!holds(controller) || parents.contains(controller)) continue;
-      sweep_groups(hierarchy.own_group);
+      left.sweep(hierarchy.own_group);
       auto group = trial_group(hierarchy.own_group, name);
       if (!group) continue;
       parents[controller] = hierarchy.own_group;
       trial[controller] = *group;
     }
   }
-  auto found = std::make_unique<CgroupsV1>(std::move(parents), std::move(trial), std::move(untried));
+  auto found = std::make_unique<CgroupsV1>(std::move(parents), std::move(trial), std::move(untried),
+                                           std::move(left));
   if (!found->limits_memory() && !found->limits_processes()) return nullptr;
   return found;
 }

@@ -79,8 +79,8 @@ class CgroupV2 : public Cgroup {
 
 class CgroupsV2 : public Cgroups {
  public:
-  CgroupsV2(std::string parent, std::set<std::string> controllers)
-      : parent_(std::move(parent)), controllers_(std::move(controllers)) {}
+  CgroupsV2(std::string parent, std::set<std::string> controllers, LeftGroups left)
+      : parent_(std::move(parent)), controllers_(std::move(controllers)), left_(std::move(left)) {}
 
   Result<std::unique_ptr<Cgroup>> create_unlimited() override {
     const std::string path = parent_ + "/" + new_group_name();
@@ -111,6 +111,7 @@ class CgroupsV2 : public Cgroups {
  private:
   std::string parent_;
   std::set<std::string> controllers_;
+  LeftGroups left_;
 };
 
 bool useful(const std::set<std::string>& controllers) {
@@ -166,9 +167,10 @@ bool usable(const std::string& parent) {
 std::unique_ptr<Cgroups> use(const std::string& group) {
   const auto controllers = passed_on(group);
   if (!useful(controllers) || ::access(group.c_str(), W_OK) != 0) return nullptr;
-  sweep_groups(group);
+  LeftGroups left;
+  left.sweep(group);
   if (!usable(group)) return nullptr;
-  return std::make_unique<CgroupsV2>(group, controllers);
+  return std::make_unique<CgroupsV2>(group, controllers, std::move(left));
 }
 
 }  // namespace
