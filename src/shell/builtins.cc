@@ -789,7 +789,7 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     else if (text == "nocasematch")
       state_.around.nocasematch = on;
     else if (text == "extglob")
-      dialect_.extglob = on;
+      dialect_.extglob = on, extglob_ = extglob_ || on;
     else if (text == "expand_aliases")
       expand_aliases(on, index);
     else if (text == "lastpipe")

@@ -337,6 +337,7 @@ class Evaluator {
   bool traps_print_ = false;                            // DEBUG, ERR and RETURN are run in the middle …
   bool traps_follow_ = false;                           // … and in subshells, too
   std::optional<std::size_t> later_;                    // calls_.size() where a trap's text is read
+  bool extglob_ = false;                                // it was switched on once
   bool closed_ = false;                                 // one of the first three descriptors, once
   std::vector<std::optional<std::uint64_t>> sourced_;   // for each text: the moment of the first return
   std::set<std::string, std::less<>> fixed_functions_;  // that `readonly -f` names

@@ -223,6 +223,18 @@ TEST(Named, ASubscriptThatRunsSomething) {
                "x='a[$(evil)]'; : ${!x}", "z='$(evil)'; x='a[${z@P}]'; ((x))"});
 }
 
+TEST(Named, AMessageThatRunsSomething) { expect_told({"unset x; : ${x?$(evil)}", "unset x; : ${x:?`evil`}"}); }
+
+TEST(Named, PromptsInAList) {
+  expect_told({"a=('$(evil)'); : ${a[@]@P}", "set -- '$(evil)'; : ${@@P}", "a=('$(evil)'); cat || a=(); : ${a[@]@P}",
+               "set -- '$(evil)'; cat || set --; : ${*@P}", "declare -A m=([k]='$(evil)'); : ${m[k]@P}"});
+}
+
+TEST(Named, APatternThatIsMoreThanItLooks) {
+  expect_told({"shopt -s extglob; x=evila; ${x%+(a)}", "shopt -s extglob; x='/bin/@(evil)'; $x",
+               "p='\\?'; x='?evil'; ${x#$p}", "p='\\a'; x='aevil'; ${x/$p}"});
+}
+
 TEST(Named, AValueThatMayStillHold) {
   expect_told({"cat && x='a[$(evil)]'; ((x))", "cat && k='$(evil)'; test -v \"a[$k]\"", "cat && x='$(evil)'; : ${x@P}",
                "cat && x='a[$(evil)]'; : ${!x}", "set -- 'a[$(evil)]'; cat || set -- 1; (($1))",

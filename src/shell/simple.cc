@@ -316,6 +316,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   if (associative || !starts_known || odd_kind) {
     for (const Word& word : *array.words) {
       for (const Field& field : expand(word, flow)) {
+        suspect(name, known_text(field));
         if (word.assignment ? !associative : old != nullptr && (old->integer || old->reference))
           run_named(known_text(field), flow);
       }
