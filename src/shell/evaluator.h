@@ -291,6 +291,8 @@ class Evaluator {
   void not_understood(std::string what, Span where);
   void option(std::string_view name, bool on, Span where);
   bool may_fail(const std::vector<Redirect>& redirects) const;
+  /// Of a text inside a command it is not known which shell reads it.
+  bool of_any_shell() const { return given_.depth > 0; }
   void note_abort();
   template <class F>
   void as_unit(F body);

@@ -173,7 +173,16 @@ TEST(Named, AnOptionThatChangesHowBashReads) {
                "shopt -s localvar_inherit; x=evil; f() { local x; ${x:-ls}; }; f",
                "shopt -s xpg_echo; $(echo 'evil\\0040a')", "x=evil; shopt -s failglob; : no*; x=ls\n$x",
                "shopt -s nocasematch; x=XX; ${x/xx/evil}"});
-  EXPECT_TRUE(is_told("$(echo 'evil\\0040a')", 1)) << "to a shell that is not bash";
+}
+
+/// sh -c TEXT: it may be dash.
+TEST(Named, WhatAnotherShellReadsOtherwise) {
+  for (const char* text :
+       {"$(echo 'evil\\0040a')", "x=ls; x=evil :; $x", "x=ls; x=evil eval :; $x", "x=evil; declare x=ls; $x",
+        "x=evil; let x=1; $x", "[[ -n a ]] && x=ls || x=evil; $x", "((1)) && x=ls || x=evil; $x",
+        "x=evil; x=ls &>/dev/null; $x", "x=evil; printf -v x ls; $x", "alias ls=evil\nls"}) {
+    EXPECT_TRUE(is_told(text, 1)) << text;
+  }
 }
 
 TEST(Named, AVariableThatIsNotWhatItWasAssigned) {

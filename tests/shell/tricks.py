@@ -263,6 +263,12 @@ PRINTED = [
 
 # Where a substitution may stand.
 PLACES = [
+    "/bin/sh -c 'x=%a; x=%b :; $x'", "/bin/bash --posix -c 'x=%a; x=%b :; $x'", "POSIXLY_CORRECT=1 /bin/bash -c 'x=%a; x=%b :; $x'",
+    "/bin/sh -c 'x=%a; f() { :; }; x=%b f; $x'", "/bin/sh -c 'x=%b; declare x=%a; $x'", "/bin/sh -c 'x=%b; [[ -n a ]] && x=%a; $x'",
+    "/bin/sh -c 'x=%b; ((1)) && x=%a; $x'", "/bin/sh -c 'x=%b; x=%a &>/dev/null; $x'", "/bin/sh -c 'x=%b; printf -v x %a; $x'",
+    "/bin/sh -c 'x=%b; let x=1; $x'", "echo 'x=%b; source no; x+=; $x' | /bin/sh", "/bin/sh -c 'x=%b; x+=a; $x'", "/bin/sh -c 'x=%b; local x=%a; $x'",
+    "/bin/sh -c 'set -- %b; set -o pipefail -- %a; $1'", "/bin/sh -c 'f() { local x=%a y; }; x=%b; f; $x'", "/bin/sh -c 'x=%b; read -r x <<E\n%a\nE\n$x'",
+    "/bin/sh -c 'x=a%b; ${x#a}'", "/bin/sh -c 'x={%a,%b}; $x'", "/bin/sh -c 'x=~; echo {%a,%b}; %b'", "/bin/sh -c \"x=\\$'%b'; \\$x\"",
     "shopt -s extglob; x=r2a; ${x%+(a)}", "shopt -s extglob; x='/mnt/bin/@(%b)'; $x", "shopt -s extglob; p='+(a)'; x=aa%b; ${x##$p}",
     "p='\\?'; x='?%b'; ${x#$p}", "p='\\a'; x='a%b'; ${x#$p}", "p='\\a'; x='a%b'; ${x/$p}", "x='/mnt/bin/\\%b'; $x", "x='/mnt/bin/[r]2'; $x",
     "unset x; : ${x?$(%b)}", "unset x; : ${x:?`%b`}", "unset x; : ${x?${y=%a}}; ${y:-%b}", "set --; : ${@?$(%b)}", "set --; : ${@#$(%b)}",
