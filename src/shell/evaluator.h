@@ -335,6 +335,7 @@ class Evaluator {
   std::uint64_t unit_leaves_ = 0;   // leaves_ when it was read
   std::uint32_t loops_ = 0;
   std::uint32_t maybes_ = 0;
+  std::uint32_t naming_ = 0;                            // run_named in run_named
   bool own_input_ = false;                              // of the function that is about to be called: not its caller's
   bool traps_print_ = false;                            // DEBUG, ERR and RETURN are run in the middle …
   bool traps_follow_ = false;                           // … and in subshells, too

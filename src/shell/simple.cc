@@ -518,6 +518,8 @@ void Evaluator::take_stdin(Command& command, const Flow& flow) {
 
 /// What a child would run that takes a variable for a number.
 void Evaluator::run_exported(const Command& command, const Flow& flow) {
+  // What it runs is a child's.
+  if (naming_ > 0) return;
   for (const Assignment& assignment : command.assignments) run_subscripts(assignment.value, flow);
   for (const std::string& name : exported_) {
     const Variable* variable = state_.find(name);
