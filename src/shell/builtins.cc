@@ -376,6 +376,7 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
       continue;
     }
     attributed_.insert(entry.name);
+    if (flags.reference) run_unknown(entry.value.pieces, flow);
     const Variable* old = state_.find(entry.name);
     const bool shadows = local && !global && old != nullptr && old->readonly;
     if (mistaken || shadows || (global && hides_global(entry.name))) {

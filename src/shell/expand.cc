@@ -231,6 +231,9 @@ void Evaluator::expand_part(const Part& part, Builder& builder, const Flow& flow
       // Substitutions inside still run.
       std::string text(part.kind == Part::Kind::extglob ? part.text : "");
       Field inside = expand_one(part.parts, Context::pattern, flow, part.where);
+      const std::string written = inside.text();
+      if (written.find("<(") != std::string::npos || written.find(">(") != std::string::npos)
+        not_understood("a process substitution in a pattern", part.where);
       text += part.kind == Part::Kind::subscript ? "[" : "(";
       text += inside.text();
       text += part.kind == Part::Kind::subscript ? "]" : ")";

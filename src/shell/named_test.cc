@@ -246,9 +246,10 @@ TEST(Named, APatternThatIsMoreThanItLooks) {
 
 TEST(Named, AValueThatMayStillHold) {
   expect_told({"cat && x='a[$(evil)]'; ((x))", "cat && k='$(evil)'; test -v \"a[$k]\"", "cat && x='$(evil)'; : ${x@P}",
-               "cat && x='a[$(evil)]'; : ${!x}", "set -- 'a[$(evil)]'; cat || set -- 1; (($1))",
-               "mapfile -t x <<< 'a[$(evil)]'; ((x))", "cat && x='$(evil)'; compgen -W \"$x\" y",
-               "cat && x='a[$(evil)]'; printf -v $x 1"});
+               "cat && x='a[$(evil)]'; : ${!x}", "cat && x='a[$(evil)]'; declare -n y=$x; : $y",
+               "cat && x='a[$(evil)]'; declare -i y=$x", "[[ a == @(<(evil)|b) ]]",
+               "set -- 'a[$(evil)]'; cat || set -- 1; (($1))", "mapfile -t x <<< 'a[$(evil)]'; ((x))",
+               "cat && x='$(evil)'; compgen -W \"$x\" y", "cat && x='a[$(evil)]'; printf -v $x 1"});
 }
 
 TEST(Named, WhatOthersHaveLeftOfAnInput) {
