@@ -11,6 +11,7 @@ namespace cordon::shell {
 namespace {
 
 constexpr std::size_t max_followed = 256;
+constexpr std::uint32_t max_naming = 64;
 
 // Tells a Calculation the value of a name and takes assignments.
 class Names {
@@ -417,10 +418,10 @@ void Evaluator::run_named(std::string_view text, const Flow& flow) {
 }
 
 void Evaluator::run_named(std::string_view text, const Flow& flow, std::set<std::string, std::less<>>& seen) {
-  if (seen.size() > max_followed || depth_ > 1000)
+  if (seen.size() > max_followed || naming_ > max_naming)
     return odd(Oddity::Kind::limit, "numbers that stand for too much", {});
   if (!afford(16 + text.size())) return;
-  ++depth_;
+  ++naming_;
   const bool expands = text.find('$') != std::string_view::npos || text.find('`') != std::string_view::npos;
   std::string again;
   if (expands && seen.insert(std::string(text)).second) {
@@ -444,7 +445,7 @@ void Evaluator::run_named(std::string_view text, const Flow& flow, std::set<std:
     for (const auto& [key, value] : now.elements) run_named(known_text(value), flow, seen);
     if (now.kind == Variable::Kind::unknown || !now.value.known) run_suspects(name, flow, seen);
   }
-  --depth_;
+  --naming_;
 }
 
 void Evaluator::run_suspects(std::string_view name, const Flow& flow, std::set<std::string, std::less<>>& seen) {

@@ -1,6 +1,16 @@
 #include "shell/builder.h"
 
 namespace cordon::shell {
+namespace {
+
+bool has_extended_pattern(std::string_view text) {
+  for (std::size_t at = text.find('('); at != std::string_view::npos; at = text.find('(', at + 1)) {
+    if (at > 0 && std::string_view("?*+@!").find(text[at - 1]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void Evaluator::Builder::literal(std::string_view text) {
   soft_end_ = false;
@@ -26,6 +36,9 @@ void Evaluator::Builder::glob(std::string_view text) {
 
 void Evaluator::Builder::pattern(std::string_view text) {
   if (!patterns() || (noglob_ && context_ == Context::word)) return literal(text);
+  // What came out of an expansion: whether it is more than it looks is not worth being wrong about.
+  const bool escapes = context_ == Context::pattern && text.find('\\') != std::string_view::npos;
+  if (escapes || (extended && has_extended_pattern(text))) return glob(text);
   std::size_t from = 0;
   for (;;) {
     std::size_t at = text.find_first_of("*?[", from);

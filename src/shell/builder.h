@@ -36,6 +36,7 @@ class Evaluator::Builder {
   Field finish_one(Span where);
 
   bool quoted = false;
+  bool extended = false;  // extglob may be on
 
  private:
   void split(std::string_view text);

@@ -26,6 +26,12 @@ constexpr std::array<std::string_view, 48> well_known{
 
 bool is_builtin(std::string_view name) { return std::binary_search(builtins.begin(), builtins.end(), name); }
 
+bool is_only_of_bash(std::string_view name) {
+  return name == "declare" || name == "typeset" || name == "let" || name == "mapfile" || name == "readarray" ||
+         name == "printf" || name == "source" || name == "builtin" || name == "shopt" || name == "pushd" ||
+         name == "popd" || name == "read" || name == "local";
+}
+
 bool reads_stdin(std::string_view builtin) {
   return builtin == "read" || builtin == "mapfile" || builtin == "readarray" || builtin == "." || builtin == "source" ||
          builtin == "eval" || builtin == "command" || builtin == "builtin" || builtin == "exec";

@@ -376,6 +376,7 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
       continue;
     }
     attributed_.insert(entry.name);
+    if (flags.reference) run_unknown(entry.value.pieces, flow);
     const Variable* old = state_.find(entry.name);
     const bool shadows = local && !global && old != nullptr && old->readonly;
     if (mistaken || shadows || (global && hides_global(entry.name))) {
@@ -789,7 +790,7 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     else if (text == "nocasematch")
       state_.around.nocasematch = on;
     else if (text == "extglob")
-      dialect_.extglob = on;
+      dialect_.extglob = on, extglob_ = extglob_ || on;
     else if (text == "expand_aliases")
       expand_aliases(on, index);
     else if (text == "lastpipe")

@@ -26,8 +26,8 @@ Evaluator::Evaluator(Script& script, Arena& arena, Limits& limits, const ShellSt
   }
   bool named = given.positional_known && !given.positional.empty();
   state_.around.zero = named ? Value::of(given.positional[0]) : Value::unknown("$0", "0");
-  // Of a text inside a command it is not known which shell reads it, and some expand aliases.
-  dialect_.expansion_doubtful = given.depth > 0;
+  // Some shells expand aliases.
+  dialect_.expansion_doubtful = of_any_shell();
 }
 
 void Evaluator::odd(Oddity::Kind kind, std::string detail, Span where) {
@@ -414,11 +414,13 @@ Status Evaluator::compound(const Node& node, const Flow& flow) {
       return loop_node(node, flow);
     case Node::Kind::case_:
       return case_node(node, flow);
-    case Node::Kind::condition:
-      return condition(*node.test, flow);
+    case Node::Kind::condition: {
+      const Status status = condition(*node.test, flow);
+      return of_any_shell() ? Status::unknown : status;
+    }
     case Node::Kind::arithmetic: {
       std::optional<long long> value = arithmetic(node.arithmetic[0], flow);
-      if (!value) return Status::unknown;
+      if (!value || of_any_shell()) return Status::unknown;
       return *value != 0 ? Status::success : Status::failure;
     }
     default:

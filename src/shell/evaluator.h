@@ -291,6 +291,8 @@ class Evaluator {
   void not_understood(std::string what, Span where);
   void option(std::string_view name, bool on, Span where);
   bool may_fail(const std::vector<Redirect>& redirects) const;
+  /// Of a text inside a command it is not known which shell reads it.
+  bool of_any_shell() const { return given_.depth > 0; }
   void note_abort();
   template <class F>
   void as_unit(F body);
@@ -333,10 +335,12 @@ class Evaluator {
   std::uint64_t unit_leaves_ = 0;   // leaves_ when it was read
   std::uint32_t loops_ = 0;
   std::uint32_t maybes_ = 0;
+  std::uint32_t naming_ = 0;                            // run_named in run_named
   bool own_input_ = false;                              // of the function that is about to be called: not its caller's
   bool traps_print_ = false;                            // DEBUG, ERR and RETURN are run in the middle …
   bool traps_follow_ = false;                           // … and in subshells, too
   std::optional<std::size_t> later_;                    // calls_.size() where a trap's text is read
+  bool extglob_ = false;                                // it was switched on once
   bool closed_ = false;                                 // one of the first three descriptors, once
   std::vector<std::optional<std::uint64_t>> sourced_;   // for each text: the moment of the first return
   std::set<std::string, std::less<>> fixed_functions_;  // that `readonly -f` names

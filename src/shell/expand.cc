@@ -55,6 +55,7 @@ std::vector<Field> Evaluator::expand(const Word& word, const Flow& flow) {
   auto expand_alternative = [&](const Parts& parts) {
     Builder builder(Context::word, state_.around.noglob && !state_.around.options_unknown);
     builder.separators(ifs_known, ifs);
+    builder.extended = extglob_;
     expand_parts(parts, builder, flow);
     std::vector<Field> fields = builder.finish(word.where);
     const bool pattern = std::ranges::any_of(fields, [](const Field& field) { return field.has(Piece::Kind::glob); });
@@ -90,6 +91,7 @@ Field Evaluator::expand_one(const Parts& parts, Context context, const Flow& flo
   std::string ifs;
   Builder builder(context, false);
   builder.quoted = context == Context::quoted;
+  builder.extended = extglob_;
   bool ifs_known = separators(ifs);
   builder.separators(ifs_known, ifs);
   expand_parts(parts, builder, flow);
@@ -229,6 +231,9 @@ void Evaluator::expand_part(const Part& part, Builder& builder, const Flow& flow
       // Substitutions inside still run.
       std::string text(part.kind == Part::Kind::extglob ? part.text : "");
       Field inside = expand_one(part.parts, Context::pattern, flow, part.where);
+      const std::string written = inside.text();
+      if (written.find("<(") != std::string::npos || written.find(">(") != std::string::npos)
+        not_understood("a process substitution in a pattern", part.where);
       text += part.kind == Part::Kind::subscript ? "[" : "(";
       text += inside.text();
       text += part.kind == Part::Kind::subscript ? "]" : ")";

@@ -173,7 +173,16 @@ TEST(Named, AnOptionThatChangesHowBashReads) {
                "shopt -s localvar_inherit; x=evil; f() { local x; ${x:-ls}; }; f",
                "shopt -s xpg_echo; $(echo 'evil\\0040a')", "x=evil; shopt -s failglob; : no*; x=ls\n$x",
                "shopt -s nocasematch; x=XX; ${x/xx/evil}"});
-  EXPECT_TRUE(is_told("$(echo 'evil\\0040a')", 1)) << "to a shell that is not bash";
+}
+
+/// sh -c TEXT: it may be dash.
+TEST(Named, WhatAnotherShellReadsOtherwise) {
+  for (const char* text :
+       {"$(echo 'evil\\0040a')", "x=ls; x=evil :; $x", "x=ls; x=evil eval :; $x", "x=evil; declare x=ls; $x",
+        "x=evil; let x=1; $x", "[[ -n a ]] && x=ls || x=evil; $x", "((1)) && x=ls || x=evil; $x",
+        "x=evil; x=ls &>/dev/null; $x", "x=evil; printf -v x ls; $x", "alias ls=evil\nls"}) {
+    EXPECT_TRUE(is_told(text, 1)) << text;
+  }
 }
 
 TEST(Named, AVariableThatIsNotWhatItWasAssigned) {
@@ -223,11 +232,24 @@ TEST(Named, ASubscriptThatRunsSomething) {
                "x='a[$(evil)]'; : ${!x}", "z='$(evil)'; x='a[${z@P}]'; ((x))"});
 }
 
+TEST(Named, AMessageThatRunsSomething) { expect_told({"unset x; : ${x?$(evil)}", "unset x; : ${x:?`evil`}"}); }
+
+TEST(Named, PromptsInAList) {
+  expect_told({"a=('$(evil)'); : ${a[@]@P}", "set -- '$(evil)'; : ${@@P}", "a=('$(evil)'); cat || a=(); : ${a[@]@P}",
+               "set -- '$(evil)'; cat || set --; : ${*@P}", "declare -A m=([k]='$(evil)'); : ${m[k]@P}"});
+}
+
+TEST(Named, APatternThatIsMoreThanItLooks) {
+  expect_told({"shopt -s extglob; x=evila; ${x%+(a)}", "shopt -s extglob; x='/bin/@(evil)'; $x",
+               "p='\\?'; x='?evil'; ${x#$p}", "p='\\a'; x='aevil'; ${x/$p}"});
+}
+
 TEST(Named, AValueThatMayStillHold) {
   expect_told({"cat && x='a[$(evil)]'; ((x))", "cat && k='$(evil)'; test -v \"a[$k]\"", "cat && x='$(evil)'; : ${x@P}",
-               "cat && x='a[$(evil)]'; : ${!x}", "set -- 'a[$(evil)]'; cat || set -- 1; (($1))",
-               "mapfile -t x <<< 'a[$(evil)]'; ((x))", "cat && x='$(evil)'; compgen -W \"$x\" y",
-               "cat && x='a[$(evil)]'; printf -v $x 1"});
+               "cat && x='a[$(evil)]'; : ${!x}", "cat && x='a[$(evil)]'; declare -n y=$x; : $y",
+               "cat && x='a[$(evil)]'; declare -i y=$x", "[[ a == @(<(evil)|b) ]]",
+               "set -- 'a[$(evil)]'; cat || set -- 1; (($1))", "mapfile -t x <<< 'a[$(evil)]'; ((x))",
+               "cat && x='$(evil)'; compgen -W \"$x\" y", "cat && x='a[$(evil)]'; printf -v $x 1"});
 }
 
 TEST(Named, WhatOthersHaveLeftOfAnInput) {

@@ -170,6 +170,8 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
     which == '@' && kind == Piece::Kind::unknown ? builder.unknown_list(std::move(piece))
                                                  : builder.unknown(std::move(piece));
   };
+  const bool prompt = parameter.op == "@" && !parameter.first.empty() && parameter.first[0].text.starts_with('P');
+  if (!values && prompt) run_named(parameter.name, flow);
   if (!values) return give_up(parameter.length ? Piece::Kind::number : Piece::Kind::unknown);
   if (parameter.length) return builder.value(Value::of(std::to_string(values->size())));
   if (parameter.op.empty()) return expand_list(*values, which, builder);
@@ -211,7 +213,12 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
                              all.begin() + static_cast<std::ptrdiff_t>(begin + size));
     return expand_list(all, which, builder);
   }
-  if (parameter.op == "@") return give_up(Piece::Kind::unknown);
+  if (parameter.op == "@") {
+    for (const Value& value : *values) {
+      if (prompt) expand_prompt(known_text(value), flow);
+    }
+    return give_up(Piece::Kind::unknown);
+  }
   std::vector<Value> changed;
   for (const Value& value : *values) changed.push_back(transform(parameter, value, part, flow));
   expand_list(changed, which, builder);
@@ -286,7 +293,8 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
     return true;
   }
   if (op == '?') {
-    // The shell ends here.
+    // The shell ends here, and says why.
+    side_effects(parameter, flow);
     note_abort();
     builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
     return true;

@@ -246,6 +246,10 @@ Status Evaluator::assignments_only(const Node& node, Command& command, const Flo
     if (word.assignment) assign(word, command.assignments, flow, true);
   }
   take_redirects(node.redirects, command.redirects, flow);
+  // x=y &>z: two commands, to some.
+  if (of_any_shell() && !command.redirects.empty()) {
+    for (const Assignment& assignment : command.assignments) lose(assignment.name);
+  }
   bool nothing = command.assignments.empty() && command.redirects.empty();
   if (nothing && node.words.empty()) return Status::success;
   // $(<file) writes the file.
@@ -263,7 +267,7 @@ Status Evaluator::assignments_only(const Node& node, Command& command, const Flo
 
 void Evaluator::assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply) {
   Head head = head_of(word);
-  change_special(head.name, word.where);
+  if (apply) change_special(head.name, word.where);
   Assignment to;
   to.name = head.name;
   to.append = head.append;
@@ -288,7 +292,9 @@ void Evaluator::assign(const Word& word, std::vector<Assignment>& out, const Flo
   to.value = expand_one(parts, Context::assignment, flow, word.where);
   if (apply) {
     Value value = value_of(to.value);
-    if (!head.keyed) {
+    if (of_any_shell() && head.append) {
+      lose(head.name);
+    } else if (!head.keyed) {
       store(head.name, std::nullopt, std::move(value), head.append);
     } else if (head.part == 2) {
       std::optional<std::string> key = subscript(word.parts[1].parts, state_.find(head.name), flow);
@@ -316,6 +322,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   if (associative || !starts_known || odd_kind) {
     for (const Word& word : *array.words) {
       for (const Field& field : expand(word, flow)) {
+        suspect(name, known_text(field));
         if (word.assignment ? !associative : old != nullptr && (old->integer || old->reference))
           run_named(known_text(field), flow);
       }
@@ -511,6 +518,8 @@ void Evaluator::take_stdin(Command& command, const Flow& flow) {
 
 /// What a child would run that takes a variable for a number.
 void Evaluator::run_exported(const Command& command, const Flow& flow) {
+  // What it runs is a child's.
+  if (naming_ > 0) return;
   for (const Assignment& assignment : command.assignments) run_subscripts(assignment.value, flow);
   for (const std::string& name : exported_) {
     const Variable* variable = state_.find(name);
@@ -567,7 +576,8 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
   take_redirects(node.redirects, command.redirects, flow);
   const bool own_input =
       std::ranges::any_of(command.redirects, [](const Redirect& redirect) { return redirect.fd == 0; });
-  const bool uncertain = temporary && name != "exec" && may_fail(command.redirects);
+  const bool uncertain =
+      temporary && name != "exec" && (may_fail(command.redirects) || (of_any_shell() && is_only_of_bash(name)));
   if (!temporary) run_exported(command, flow);
   Variable called = is_function ? *function : Variable{};
   std::uint32_t index = emit(std::move(command), flow);
@@ -590,7 +600,7 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
   }
   for (State::Change& change : before) {
     // What was exported while it ran may have become the variable's own.
-    if (change.value.kind == Variable::Kind::function || attributed_.contains(change.name)) {
+    if (change.value.kind == Variable::Kind::function || attributed_.contains(change.name) || of_any_shell()) {
       state_.make_unknown(change.name);
     } else {
       state_.set(change.name, std::move(change.value));
@@ -743,7 +753,7 @@ std::optional<std::string> Evaluator::computed_output(const Command& command) co
   // Not every shell's echo leaves a backslash alone.
   const bool escaped =
       std::ranges::any_of(command.words, [](const Field& word) { return word.text().find('\\') != std::string::npos; });
-  if (given_.depth > 0 && escaped && !command.words.empty() && command.words[0].text() == "echo") return std::nullopt;
+  if (of_any_shell() && escaped && !command.words.empty() && command.words[0].text() == "echo") return std::nullopt;
   bool path_changed =
       command.kind == Command::Kind::program &&
       (state_.find("PATH") != nullptr || !command.assignments.empty() || state_.around.environment_unknown);

@@ -145,7 +145,7 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
   // bash's own numbers, and what is not calculated below.
   const bool evaluated =
       name == "RANDOM" || name == "SRANDOM" || name == "OPTIND" || (next.integer && (add || !value.known));
-  if (evaluated) run_named(known_text(value), {});
+  if (evaluated) run_unknown(value.pieces, {}), run_named(known_text(value), {});
   if (next.readonly) {
     note_abort();
     return state_.make_unknown(name);

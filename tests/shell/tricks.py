@@ -261,7 +261,47 @@ PRINTED = [
     "x=r2[a]; ${x%\\[a]}",
 ]
 
-ALL = FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + COURSES + PRINTED
+# Where a substitution may stand.
+PLACES = [
+    "/bin/sh -c 'x=%a; x=%b :; $x'", "/bin/bash --posix -c 'x=%a; x=%b :; $x'", "POSIXLY_CORRECT=1 /bin/bash -c 'x=%a; x=%b :; $x'",
+    "/bin/sh -c 'x=%a; f() { :; }; x=%b f; $x'", "/bin/sh -c 'x=%b; declare x=%a; $x'", "/bin/sh -c 'x=%b; [[ -n a ]] && x=%a; $x'",
+    "/bin/sh -c 'x=%b; ((1)) && x=%a; $x'", "/bin/sh -c 'x=%b; x=%a &>/dev/null; $x'", "/bin/sh -c 'x=%b; printf -v x %a; $x'",
+    "/bin/sh -c 'x=%b; let x=1; $x'", "echo 'x=%b; source no; x+=; $x' | /bin/sh", "/bin/sh -c 'x=%b; x+=a; $x'", "/bin/sh -c 'x=%b; local x=%a; $x'",
+    "/bin/sh -c 'set -- %b; set -o pipefail -- %a; $1'", "/bin/sh -c 'f() { local x=%a y; }; x=%b; f; $x'", "/bin/sh -c 'x=%b; read -r x <<E\n%a\nE\n$x'",
+    "/bin/sh -c 'x=a%b; ${x#a}'", "/bin/sh -c 'x={%a,%b}; $x'", "/bin/sh -c 'x=~; echo {%a,%b}; %b'", "/bin/sh -c \"x=\\$'%b'; \\$x\"",
+    "shopt -s extglob; x=r2a; ${x%+(a)}", "shopt -s extglob; x='/mnt/bin/@(%b)'; $x", "shopt -s extglob; p='+(a)'; x=aa%b; ${x##$p}",
+    "p='\\?'; x='?%b'; ${x#$p}", "p='\\a'; x='a%b'; ${x#$p}", "p='\\a'; x='a%b'; ${x/$p}", "x='/mnt/bin/\\%b'; $x", "x='/mnt/bin/[r]2'; $x",
+    "unset x; : ${x?$(%b)}", "unset x; : ${x:?`%b`}", "unset x; : ${x?${y=%a}}; ${y:-%b}", "set --; : ${@?$(%b)}", "set --; : ${@#$(%b)}",
+    "a=(); : ${a[@]/$(%b)}", "a=('$(%b)'); : ${a[@]@P}", "set -- '$(%b)'; : ${@@P}", "set -- '$(%b)'; : ${*@P}",
+    "declare -A m=([k]='$(%b)'); : ${m[k]@P}", "declare -A m=([k]='a[$(%b)]'); ((m[k]))", "x='\\$(%b)'; : ${x@P}",
+    "x='\\044(%b)'; : ${x@P}", "x='\\D{$(%b)}'; : ${x@P}", "x=y; y='$(%b)'; : ${!x@P}", "a=('$(%b)'); : ${a[0]@P}", "a=('$(%b)'); : ${a@P}",
+    ": ${x:$(%b)}", "x=a; : ${x:0:$(%b)}", "x=a; : ${x/$(%b)}", ": ${x//a/$(%b)}", "x=a; : ${x^^$(%b)}", ": ${#x[$(%b)]}",
+    ": ${x[@]:$(%b)}", ": ${@:$(%b)}", "set -- a; : ${*/$(%b)}", ": ${!x[$(%b)]}", ": $((x[$(%b)]))", ": $[$(%b)]", "a[$(%b)]=1",
+    "a[$(%b)]+=1", "a=([$(%b)]=1)", "declare a[$(%b)]=1", ": > $(%b)f", ": <<< $(%b)", ": {x[$(%b)]}>f", "for x in $(%b); do :; done",
+    "for ((;$(%b)0;)); do :; done", "for ((i=$(%b)0; i; i=$(%b)0)); do :; done", "for ((i=0; i<1; i+=$(%b)1)); do :; done",
+    "select x in $(%b); do :; done", "case $(%b) in *) ;; esac", "case x in $(%b)) ;; esac", "[[ -v x[$(%b)] ]]", "[[ $(%b) =~ x ]]",
+    "[[ x -nt $(%b) ]]", "[[ x == $(%b)* ]]", "[[ a && $(%b) ]]", "[[ $(%b)0 -eq 0 ]]", "x=y : ${z=$(%b)}", "x=$(%b) no", "no < $(%b)",
+    "no {x}< <(%b)", ": >(%b)", ": > >(%b)", "x=<(%b)", "a=(<(%b))", "[[ -e <(%b) ]]", "case <(%b) in *) ;; esac", ": ${x:-<(%b)}",
+    ": ${x:+$(%a)}$(%b)", ": ~$(%b)", ": {a,$(%b)}", ": {1..$(%b)}", "cat <<E\n$(%b)\nE", "cat <<E\n${x:-$(%b)}\nE",
+    "cat <<E\n$((a[$(%b)]))\nE", "cat <<-E\n\t`%b`\n\tE", "x='$(%b)'; cat <<< ${x@P}", "export 'x[$(%b)]=1'", "y='x[$(%b)]'; read $y <<< 1",
+    "y='x[$(%b)]=1'; declare $y", "y='x[$(%b)]'; unset $y", "y='x[$(%b)]'; unset -v $y", "y='x[$(%b)]'; wait -p $y",
+    "y='x[$(%b)]'; getopts a $y -a", "y='x[$(%b)]'; mapfile $y <<< 1", "y='x[$(%b)]'; test -n a -a -v $y", "y='x[$(%b)]'; [ ! -v $y ]",
+    "y='x[$(%b)]'; [ a -o -v $y ]", "y='x[$(%b)]'; [ \\( -v $y \\) ]", "y='x[$(%b)]'; test -R $y", "y='x[$(%b)]'; [[ $y -gt 1 ]]",
+    "y='x[$(%b)]'; [[ 1 -lt y ]]", "y='x[$(%b)]'; : $((1 ? y : 2))", "y='x[$(%b)]'; : $((-y))", "y='x[$(%b)]'; : $((y++))",
+    "y='x[$(%b)]'; : $((z+=y))", "y='x[$(%b)]'; : $((0,y))", "y='x[$(%b)]'; : $((y<<1))", "y='x[$(%b)]'; : $((10#y))",
+    "y='x[$(%b)]'; z=(1 2); : ${z[@]:y}", "y='x[$(%b)]'; z=(1 2); : ${z[@]:0:y}", "y='x[$(%b)]'; z=(1 2); z[y]=3",
+    "y='x[$(%b)]'; z+=([y]=3)", "y='x[$(%b)]'; declare -a z=([y]=3)", "y='x[$(%b)]'; declare -a 'z=([y]=3)'",
+    "y='x[$(%b)]'; local z=([y]=3); f() { local z=([y]=3); }; f", "y='x[$(%b)]'; printf %d y; printf -v z[y] a",
+    "y='x[$(%b)]'; declare -n z='w[y]'; z=1", "y='x[$(%b)]'; declare -n z='w[y]'; : $z", "y='x[$(%b)]'; z='w[y]'; : ${!z}",
+    "declare -i y; f() { y=$1; }; f 'x[$(%b)]'", "f() { (($1)); }; f 'x[$(%b)]'", "f() { : ${x:$1}; }; x=abc; f 'x[$(%b)]'",
+    "f() { : $(($@)); }; f 'x[$(%b)]'", "f() { local -i y=$1; }; f 'x[$(%b)]'", "f() { [[ $1 -eq 1 ]]; }; f 'x[$(%b)]'",
+    "f() { return $1; }; f 'x[$(%b)]'", "set -- 'x[$(%b)]'; (($1))", "for y in 1 'x[$(%b)]'; do ((y)); done", "y=(1 'x[$(%b)]'); ((y[1]))",
+    "y=(1 'x[$(%b)]'); for z in ${y[@]}; do ((z)); done", "y=$(echo 'x[$(%b)]'); ((y))", "read y <<< 'x[$(%b)]'; ((y))",
+    "printf -v y %s 'x[$(%b)]'; ((y))", "y='x[$(%b)'; y+=']'; ((y))", "y='x[$'; y+='(%b)]'; ((y))", "y='$(%b)'; z='x['$y']'; ((z))",
+    "y=x[\\$\\(%b\\)]; ((y))", "y='X[$(%b)]'; y=${y,}; ((y))", "y='a[$(%b)]'; ((${y/a/x}))",
+]
+
+ALL = PLACES + FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + COURSES + PRINTED
 
 
 def spelled(trick, said, run, maybe):
