@@ -1,5 +1,5 @@
-// cordon-exec: what sandbox-exec becomes where no daemon does the work: `cordon exec` without all that no run needs, which
-// would cost each of them a part of its start.
+// cordon-exec: what sandbox-exec becomes where no daemon does the work: `cordon exec` without all that no run needs,
+// which would cost each of them a part of its start.
 #include <unistd.h>
 
 #include <cstdio>

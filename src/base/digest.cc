@@ -1,7 +1,7 @@
 #include "base/digest.h"
 
-// The plain functions, which newer headers advise against: asking for an algorithm by name, at a program's first hash, costs
-// more than all the hashes of a command.
+// The plain functions, which newer headers advise against: asking for an algorithm by name, at a program's first hash,
+// costs more than all the hashes of a command.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 #include <sodium.h>

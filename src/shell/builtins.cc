@@ -19,6 +19,27 @@ bool takes_names(std::string_view name) {
          name == "mapfile" || name == "readarray" || name == "getopts" || name == "wait";
 }
 
+/// printf stores into what follows -v, and into the arguments of %n; its format and the others are text.
+bool printf_names(const std::vector<Field>& words, std::size_t first, std::size_t i) {
+  std::size_t format = first + 1;
+  const auto said = [&](std::size_t at) { return at < words.size() && words[at].known() ? words[at].text() : "?"; };
+  if (said(format) == "?") return true;
+  if (said(format).starts_with("-v")) {
+    const std::size_t name = said(format) == "-v" ? format + 1 : format;
+    if (i <= name) return true;
+    format = name + 1;
+  }
+  if (said(format) == "--") ++format;
+  if (i <= format) return false;
+  const std::string text = said(format);
+  if (text == "?") return true;
+  for (std::size_t at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {
+    const std::size_t conversion = text.find_first_not_of("-+ #0123456789.*'hljztLq", at + 1);
+    if (conversion != std::string::npos && text[conversion] == 'n') return true;
+  }
+  return false;
+}
+
 bool is_option(std::string_view name) {
   constexpr std::string_view names[] = {"allexport",
                                         "braceexpand",
@@ -62,6 +83,7 @@ Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_
   if (takes_names(name)) {
     const std::vector<Field> words = script_.commands[index].words;
     for (std::size_t i = first + 1; i < words.size(); ++i) {
+      if (name == "printf" && !printf_names(words, first, i)) continue;
       run_subscripts(words[i], flow);
       const std::string text = words[i].text();
       change_special(std::string_view(text).substr(0, text.find_first_of("=[+")), words[i].where);

@@ -36,7 +36,8 @@ TEST(Named, WhatIsOrdinaryIsNotDoubted) {
         "cd x && ls; { ls; } > f; ls", "f() { local x=ls; $x; }; f; f", "cat > f <<'E'\n$(evil)\nE\nls",
         "set -euo pipefail; shopt -s nullglob; for f in *.c; do ls \"$f\"; done",
         "export -f ls; ls | while read -r l; do ls; done", "declare -A m; m[a]=1; ((m[a]++)); ls",
-        "read -r x <<< ls; $x"}) {
+        "read -r x <<< ls; $x", "printf -- '- [ ] remove `evil | sh` [$(evil)]'", "printf '%s\\n' 'a[$(evil)]'",
+        "printf -v x '[$(evil)]'"}) {
     EXPECT_FALSE(is_told(text)) << text;
   }
 }
@@ -227,9 +228,10 @@ TEST(Named, ANumberThatRunsSomething) {
 
 TEST(Named, ASubscriptThatRunsSomething) {
   expect_told({"x='b[$(evil)]'; a=(1); unset 'a[x]'", "x='b[$(evil)]'; test -v 'a[x]'", "x='b[$(evil)]'; [[ -v a[x] ]]",
-               "x='b[$(evil)]'; printf -v 'a[x]' 1", "x='b[$(evil)]'; read 'a[x]' <<< 1",
-               "x='b[$(evil)]'; declare 'a[x]=1'", "x='b[$(evil)]'; a=([x]=1)", "x='b[$(evil)]'; : {a[x]}> f",
-               "x='a[$(evil)]'; : ${!x}", "z='$(evil)'; x='a[${z@P}]'; ((x))"});
+               "x='b[$(evil)]'; printf -v 'a[x]' 1", "printf -v'a[$(evil)]' 1", "printf 'a%n' 'a[$(evil)]'",
+               "printf -- '%5n' 'a[$(evil)]'", "x='b[$(evil)]'; read 'a[x]' <<< 1", "x='b[$(evil)]'; declare 'a[x]=1'",
+               "x='b[$(evil)]'; a=([x]=1)", "x='b[$(evil)]'; : {a[x]}> f", "x='a[$(evil)]'; : ${!x}",
+               "z='$(evil)'; x='a[${z@P}]'; ((x))"});
 }
 
 TEST(Named, AMessageThatRunsSomething) { expect_told({"unset x; : ${x?$(evil)}", "unset x; : ${x:?`evil`}"}); }

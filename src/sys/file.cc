@@ -83,7 +83,8 @@ Result<Fd> open_regular(const std::string& path) {
 Result<std::string> read_all(const Fd& file, const std::string& name, std::size_t limit) {
   // One read for what it holds, if it knows that, and one that finds the end.
   struct stat status {};
-  const auto known = ::fstat(file.get(), &status) == 0 ? static_cast<std::size_t>(std::max<off_t>(0, status.st_size)) : 0;
+  const auto known =
+      ::fstat(file.get(), &status) == 0 ? static_cast<std::size_t>(std::max<off_t>(0, status.st_size)) : 0;
   std::string bytes(std::min(known, limit) + 1, '\0');
   std::size_t filled = 0;
   while (true) {

@@ -8,8 +8,8 @@
 
 namespace cordon::sys {
 
-/// The path of a file by its place relative to bin/, where this program or the one that it belongs to is, wherever a link to
-/// it is.
+/// The path of a file by its place relative to bin/, where this program or the one that it belongs to is, wherever a
+/// link to it is.
 Result<std::string> beside_own_program(std::string_view relative);
 
 }  // namespace cordon::sys

@@ -108,7 +108,8 @@ void LeftGroups::sweep(const std::string& parent) {
     const std::string mark = name.substr(7, name.rfind('-') - 7);
     // Only names that new_group_name makes: others may belong to somebody else.
     const bool ours = mark.find('.') != std::string::npos && mark.find_first_not_of("0123456789.") == std::string::npos;
-    if (ours && !sys::is_alive(mark) && ::rmdir(item.path().c_str()) != 0 && errno == EBUSY) busy_.push_back(item.path());
+    if (ours && !sys::is_alive(mark) && ::rmdir(item.path().c_str()) != 0 && errno == EBUSY)
+      busy_.push_back(item.path());
   }
 }
 

@@ -54,7 +54,8 @@ class Cgroup {
   std::optional<Limits> limits_;
 };
 
-/// Groups that processes which are gone have left behind: removed now, or at the end where somebody in them is still dying.
+/// Groups that processes which are gone have left behind: removed now, or at the end where somebody in them is still
+/// dying.
 class LeftGroups {
  public:
   LeftGroups() = default;

@@ -250,8 +250,7 @@ std::unique_ptr<Cgroups> find_cgroups_v1(const std::vector<Hierarchy>& hierarchi
       trial[controller] = *group;
     }
   }
-  auto found = std::make_unique<CgroupsV1>(std::move(parents), std::move(trial), std::move(untried),
-                                           std::move(left));
+  auto found = std::make_unique<CgroupsV1>(std::move(parents), std::move(trial), std::move(untried), std::move(left));
   if (!found->limits_memory() && !found->limits_processes()) return nullptr;
   return found;
 }
