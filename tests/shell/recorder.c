@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   const char* path = getenv("RECORD");
   if (path == NULL) return 1;
   static char file[4096];
-  if (getenv("RECORD_FILE") != NULL && argc > 0 && readlink("/proc/self/exe", file, sizeof file - 1) > 0) argv[0] = file;
+  if (getenv("RECORD_FILE") != NULL && argc > 0 && readlink("/proc/self/exe", file, sizeof file - 1) > 0)
+    argv[0] = file;
   for (int i = 0; i < argc; i++) {
     size_t length = strlen(argv[i]) + 1;
     if (used + length + 2 > sizeof buffer) return 1;
