@@ -19,20 +19,31 @@ bool takes_names(std::string_view name) {
          name == "mapfile" || name == "readarray" || name == "getopts" || name == "wait";
 }
 
+/// The words of a printf: its last -v counts, and a format may look like one.
+struct PrintfWords {
+  std::size_t format = 0;
+  std::optional<std::string> name;  // empty: not known which
+};
+
+PrintfWords printf_words(const std::vector<Field>& words, std::size_t first) {
+  const auto said = [&](std::size_t at) { return at < words.size() && words[at].known() ? words[at].text() : ""; };
+  PrintfWords found{first + 1, std::nullopt};
+  while (said(found.format).starts_with("-v")) {
+    const bool apart = said(found.format) == "-v";
+    if (apart) ++found.format;
+    found.name = apart ? said(found.format) : said(found.format).substr(2);
+    ++found.format;
+  }
+  if (said(found.format) == "--") ++found.format;
+  return found;
+}
+
 /// printf stores into what follows -v, and into the arguments of %n; its format and the others are text.
 bool printf_names(const std::vector<Field>& words, std::size_t first, std::size_t i) {
-  std::size_t format = first + 1;
-  const auto said = [&](std::size_t at) { return at < words.size() && words[at].known() ? words[at].text() : "?"; };
-  if (said(format) == "?") return true;
-  if (said(format).starts_with("-v")) {
-    const std::size_t name = said(format) == "-v" ? format + 1 : format;
-    if (i <= name) return true;
-    format = name + 1;
-  }
-  if (said(format) == "--") ++format;
-  if (i <= format) return false;
-  const std::string text = said(format);
-  if (text == "?") return true;
+  const std::size_t format = printf_words(words, first).format;
+  if (i < format || format >= words.size() || !words[format].known()) return true;
+  const std::string text = words[format].text();
+  if (i == format) return false;
   for (std::size_t at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {
     const std::size_t conversion = text.find_first_not_of("-+ #0123456789.*'hljztLq", at + 1);
     if (conversion != std::string::npos && text[conversion] == 'n') return true;
@@ -947,18 +958,15 @@ Status Evaluator::exec_builtin(std::uint32_t index, std::size_t first, const Flo
 
 Status Evaluator::printf_builtin(std::uint32_t index, std::size_t first, const Flow& /*flow*/) {
   const std::vector<Field> words = script_.commands[index].words;
-  bool named = words.size() > first + 2 && words[first + 1].text().starts_with("-v");
-  if (!named) {
-    bool unsure = words.size() > first + 1 && !words[first + 1].known() && words[first + 1].prefix().empty();
+  const PrintfWords parts = printf_words(words, first);
+  std::size_t at = parts.format;
+  // What cannot be known there may be another -v.
+  bool unsure = at < words.size() && !words[at].known() && (words[at].prefix().empty() || words[at].prefix() == "-");
+  if (!parts.name) {
     if (unsure) forget_everything();
     return Status::unknown;
   }
-  std::size_t at = first + 2;
-  std::string name = words[first + 1].text().substr(2);
-  if (name.empty()) {
-    name = words[first + 2].known() ? words[first + 2].text() : "";
-    ++at;
-  }
+  const std::string name = unsure ? "" : *parts.name;
   if (!is_name(name)) {
     std::string base = name.substr(0, name.find('['));
     if (is_name(base))
