@@ -164,9 +164,49 @@ void Judge::need(Need::Kind kind, std::string_view target) {
   analysis_.needs.push_back({kind, std::string(target)});
 }
 
+namespace {
+
+/// What is left to compare of a path whose directory is not known.
+std::string_view known_end(std::string_view path) {
+  while (path.starts_with("./")) path.remove_prefix(2);
+  const bool climbs = path.find("..") != std::string_view::npos || path.starts_with('$') || path.starts_with('`');
+  return climbs ? path.substr(path.rfind('/') + 1) : path;
+}
+
+bool ends_in(std::string_view path, std::string_view end) {
+  if (end.empty() || !path.ends_with(end)) return false;
+  return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
+}
+
+/// Can both be names of one file? Of a name without a place only its end is known.
+bool may_be_one(std::string_view one, std::string_view other) {
+  if (one.starts_with('/') && other.starts_with('/')) return one == other;
+  const std::string_view first = one.starts_with('/') ? one : known_end(one);
+  const std::string_view second = other.starts_with('/') ? other : known_end(other);
+  return ends_in(first, second) || ends_in(second, first);
+}
+
+}  // namespace
+
+/// Calls `look` with every entry of `files` that `path` may name. A place that is not known may be any.
+template <class Files, class Look>
+bool Judge::each_named(const Files& files, const std::string& path, Look look) const {
+  constexpr std::uint64_t most_compared = 8 << 20;
+  if (path.starts_with('/') && !placeless_) {
+    if (const auto found = files.find(path); found != files.end()) look(found->second);
+    return true;
+  }
+  compared_ += files.size();
+  if (compared_ > most_compared) return false;
+  for (const auto& [name, entry] : files) {
+    if (may_be_one(name, path)) look(entry);
+  }
+  return true;
+}
+
 Flow Judge::file_flow(const std::string& path) const {
   Flow flow;
-  if (auto found = files_.find(path); found != files_.end()) flow |= found->second;
+  if (!each_named(files_, path, [&](const Flow& carried) { flow |= carried; })) flow.decoded = true;
   for (const auto& [tree, carried] : trees_) {
     if (path.starts_with(tree)) flow |= carried;
   }
@@ -177,6 +217,7 @@ Flow Judge::file_flow(const std::string& path) const {
 void Judge::mark_file(const std::string& path, Flow flow) {
   if (auto known = files_.find(path); known != files_.end()) known->second.child &= flow.child;
   if (!flow.any()) return;
+  placeless_ = placeless_ || !path.starts_with('/');
   if (path.ends_with('/')) {
     if (trees_.size() < 64) trees_.emplace_back(path, flow);
   } else if (files_.size() < 4096) {
@@ -185,8 +226,15 @@ void Judge::mark_file(const std::string& path, Flow flow) {
 }
 
 const std::string* Judge::file_text(const std::string& path) const {
-  auto found = written_.find(path);
-  return found == written_.end() ? nullptr : &found->second;
+  const std::string* text = nullptr;
+  std::string together;
+  const bool all = each_named(written_, path, [&](const std::string& one) {
+    if (text != nullptr) together += (together.empty() ? *text + "\n" : "") + one + "\n";
+    text = &one;
+  });
+  // Too many to compare: nobody knows what it holds.
+  if (!all) return &texts_.emplace_back("$unknown");
+  return together.empty() ? text : &texts_.emplace_back(std::move(together));
 }
 
 void Judge::write_text(const std::string& path, std::string_view text, bool append) {
@@ -196,6 +244,7 @@ void Judge::write_text(const std::string& path, std::string_view text, bool appe
     return;
   }
   picked_up_.erase(path);
+  placeless_ = placeless_ || !path.starts_with('/');
   std::string& kept = written_[path];
   if (!append) kept.clear();
   if (kept.size() + text.size() <= most) kept += text;

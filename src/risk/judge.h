@@ -108,6 +108,8 @@ class Judge {
   void rename_program(const Run& run, const Arg& from, const Arg& to);
   /// What a file is known to hold, because this script has written it.
   const std::string* file_text(const std::string& path) const;
+  template <class Files, class Look>
+  bool each_named(const Files& files, const std::string& path, Look look) const;
   bool has_written() const { return !written_.empty(); }
   /// Is all that the file holds known, and judged where it runs?
   bool is_whole(const std::string& path) const { return whole_.contains(path); }
@@ -221,13 +223,15 @@ class Judge {
   const RiskContext& context_;
   const ReadScript& read_;
   Analysis analysis_;
-  std::deque<std::string> texts_;
+  mutable std::deque<std::string> texts_;
   std::deque<Script> scripts_;
   std::deque<std::vector<Arg>> lists_;
   std::map<std::string, Flow, std::less<>> variables_;
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  bool placeless_ = false;                                   // some of these are known by their names alone
+  mutable std::uint64_t compared_ = 0;                       // names, where places are not known
   std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept
   std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
   std::set<std::string, std::less<>> compiled_;              // programs made of nothing but texts that are kept

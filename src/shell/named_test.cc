@@ -228,8 +228,8 @@ TEST(Named, ANumberThatRunsSomething) {
 
 TEST(Named, ASubscriptThatRunsSomething) {
   expect_told({"x='b[$(evil)]'; a=(1); unset 'a[x]'", "x='b[$(evil)]'; test -v 'a[x]'", "x='b[$(evil)]'; [[ -v a[x] ]]",
-               "x='b[$(evil)]'; printf -v 'a[x]' 1", "printf -v'a[$(evil)]' 1", "printf -v x -v 'a[$(evil)]' 1", "printf -v x -v y %s 'x[$(evil)]'; ((y))",
-               "printf -v x -vy evil; $y", "printf 'a%n' 'a[$(evil)]'",
+               "x='b[$(evil)]'; printf -v 'a[x]' 1", "printf -v'a[$(evil)]' 1", "printf -v x -v 'a[$(evil)]' 1",
+               "printf -v x -v y %s 'x[$(evil)]'; ((y))", "printf -v x -vy evil; $y", "printf 'a%n' 'a[$(evil)]'",
                "printf -- '%5n' 'a[$(evil)]'", "x='b[$(evil)]'; read 'a[x]' <<< 1", "x='b[$(evil)]'; declare 'a[x]=1'",
                "x='b[$(evil)]'; a=([x]=1)", "x='b[$(evil)]'; : {a[x]}> f", "x='a[$(evil)]'; : ${!x}",
                "z='$(evil)'; x='a[${z@P}]'; ((x))"});
