@@ -19,7 +19,7 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 mkdir -p "$place/bin" "$place/libexec/cordon" "$place/work/.cordon" "$place/run"
 cp "$bin/cordon" "$place/bin/"
-cp "$bin/../libexec/cordon/cordon-runner" "$place/libexec/cordon/"
+cp "$bin/../libexec/cordon/"* "$place/libexec/cordon/"
 cat >"$place/echo.js" <<'JS'
 const server = require('http').createServer((request, response) => {
   const parts = []

@@ -6,7 +6,7 @@ bench=bench_$1
 json=$1.json
 shift
 bin=${CORDON_BIN:-$(dirname "$0")/../build/release/bin}
-cmake --build "$bin/.." --target cordon sandbox-exec cordon-runner >/dev/null
+cmake --build "$bin/.." --target cordon sandbox-exec >/dev/null
 if [ "$(id -u)" -ne 0 ]; then
   CORDON_STATE_DIR=$(mktemp -d)
   export CORDON_STATE_DIR XDG_RUNTIME_DIR="$CORDON_STATE_DIR"
@@ -18,7 +18,7 @@ name=cordon-bench-$$
 place=$(mktemp -d)
 mkdir -p "$place/bin" "$place/libexec/cordon"
 cp "$bin/$bench" "$bin/cordon" "$bin/sandbox-exec" "$place/bin/"
-cp "$bin/../libexec/cordon/cordon-runner" "$place/libexec/cordon/"
+cp "$bin/../libexec/cordon/"* "$place/libexec/cordon/"
 chmod -R a+rX "$place"
 chown "$user" "$place"
 for controller in memory pids cpu cpuacct; do
