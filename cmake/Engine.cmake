@@ -53,7 +53,7 @@ function(cordon_runner_program name image_source)
   target_compile_definitions(${name} PRIVATE CORDON_PRELUDE="${runner}/prelude.js" CORDON_BOOT="${runner}/boot.py"
                              CORDON_IDENTITY="${engine}/identity" CORDON_TYPESCRIPT="${engine}/typescript.image")
   # Static: it is started in a sandbox of any kind, and a thousand times a minute.
-  target_link_options(${name} PRIVATE -static-pie)
+  cordon_static(${name})
 endfunction()
 set_source_files_properties(${runner}/embedded.cpp PROPERTIES
                             OBJECT_DEPENDS "${runner}/prelude.js;${runner}/boot.py;${engine}/identity")

@@ -83,3 +83,13 @@ if(CORDON_SELF_CONTAINED)
 else()
   set(CORDON_SODIUM sodium)
 endif()
+
+# A program that needs nothing of the place where it is started, not even a loader. What asks for a static C++ library alone turns the
+# linker back to shared ones for all that follows, so it goes; and -static-pie comes last, because CMake's own -pie would win otherwise.
+# tests/build/static.sh looks at the result.
+function(cordon_static name)
+  get_target_property(options ${name} LINK_OPTIONS)
+  list(REMOVE_ITEM options -static-libstdc++ -static-libgcc)
+  set_target_properties(${name} PROPERTIES LINK_OPTIONS "${options}" CORDON_STATIC ON)
+  target_link_libraries(${name} PRIVATE -static-pie)
+endfunction()

@@ -1,20 +1,37 @@
-// sandbox-exec: the same as `cordon exec`, and small, so that it costs little where a daemon does the work: it asks the
-// daemon, and becomes cordon-exec where there is none or it is not the daemon's to do.
+// sandbox-exec: the same as `cordon exec`, small and static, so that it costs little where a daemon does the work: it
+// asks the daemon, and becomes cordon-exec where there is none or it is not the daemon's to do.
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 
 #include "app/exec_answer.h"
 #include "app/exec_daemon.h"
 #include "app/exec_options.h"
+#include "app/world.h"
+#include "serve/socket/address.h"
 #include "sys/own_program.h"
 
 namespace cordon::app {
 
 namespace {
+
+/// False: no daemon can be meant, whatever else the arguments say. Costs one look, before anything is read or made.
+bool a_daemon_may_be_there(int argc, char** argv) {
+  // Homes that only the C library can look up are not for a static program.
+  const char* home = std::getenv("HOME");
+  if (std::getenv("CORDON_NO_DAEMON") != nullptr || home == nullptr || *home != '/') return false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with("--st")) return true;  // --state-dir, also shortened
+  }
+  GlobalOptions global;
+  if (const char* given = std::getenv("CORDON_STATE_DIR"); given != nullptr) global.state_dir = given;
+  const auto state = state_directory(global);
+  return state && ::access(serve::socket::address_of(*state).c_str(), F_OK) == 0;
+}
 
 Result<int> become_cordon_exec(char** argv) {
   const std::string program = TRY(sys::beside_own_program("../libexec/cordon/cordon-exec"));
@@ -36,6 +53,7 @@ Result<int> run(const GlobalOptions& global, const ExecOptions& options, char** 
 
 int main(int argc, char** argv) {
   using namespace cordon::app;
+  if (!a_daemon_may_be_there(argc, argv)) return finish_exec({}, become_cordon_exec(argv));
   std::vector<std::string> arguments = {"exec"};
   if (argc > 1) arguments.insert(arguments.end(), argv + 1, argv + argc);
   CommandLine line;

@@ -245,6 +245,8 @@ void Guard::State::run_recorded(const plan::Plan& plan, Execution& execution, co
       execution.alerts.push_back("the outcome could not be recorded: " + concluded.error().sentence);
       alarm(Alert::Kind::audit_trouble, request, concluded.error().sentence);
     }
+    // A log of our own signs at its end in any case; here that is done while the run's remains are cleared away.
+    if (!options.kept.log) static_cast<void>((*book)->checkpoint());
   }
 }
 

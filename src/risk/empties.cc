@@ -77,11 +77,24 @@ bool Judge::says_nothing(const Run& run, const Command& command) {
   return command.kind != Command::Kind::compound && prints_nothing(command);
 }
 
+/// { echo title; echo; } > x: what a group prints is all that its commands print, and one of them is enough.
+void Judge::note_filled(const Script& script, const Command& command) {
+  if (command.kind == Command::Kind::compound || command.kind == Command::Kind::function) return;
+  if (command.output ? is_blank(*command.output) : prints_nothing(command)) return;
+  for (const Redirect& each : command.redirects) {
+    if (each.fd != 1 && !each.also_stderr) continue;
+    if (each.kind == Redirect::Kind::write && filled_.size() < 4096) filled_.emplace(&script, each.where.begin);
+    return;  // the innermost takes it all
+  }
+}
+
 /// A redirect that opens a file for a command which has nothing to put there, or reads what is gone by then.
-void Judge::redirect_empties(Run& run, Arg target, const Streams& streams) {
+void Judge::redirect_empties(Run& run, Arg target, const Redirect& redirect, const Streams& streams) {
   target.maybe_many = false;                    // a redirect has one target, or fails
   if (appended_.contains(target.text)) return;  // > x; … >> x: made anew, as `… > x` would
-  if (streams.silent) empties(run, target, Emptied::may_be_new);
+  const bool own = redirect.where.begin >= streams.command.begin && redirect.where.end <= streams.command.end;
+  const bool filled = !own && filled_.contains({script_, redirect.where.begin});
+  if (streams.silent && !filled) empties(run, target, Emptied::may_be_new);
   // sort x > x: the shell has emptied it before sort begins.
   if (target.known && streams.read.contains(target.text)) empties(run, target, Emptied::is_there);
 }

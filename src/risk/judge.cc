@@ -335,6 +335,7 @@ Flow Judge::script(const Script& script, const Frame& frame, const Stdin& in) {
     for (const Redirect& redirect : each.redirects) {
       if (redirect.kind == Redirect::Kind::append && appended_.size() < 4096) appended_.insert(redirect.target.text());
     }
+    note_filled(script, each);
   }
   ScriptState state{&script, {}, {}};
   state.outs.resize(script.commands.size());

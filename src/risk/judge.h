@@ -160,10 +160,12 @@ class Judge {
     std::set<std::string, std::less<>> read;  // words that name files it reads
     const Redirect* output = nullptr;         // where its standard output ends up
     bool silent = false;                      // nothing comes out
+    Span command;                             // where it is; a redirect elsewhere is its group's
   };
   static Streams streams_of(const Run& run, const Command& command);
+  void note_filled(const Script& script, const Command& command);
   void redirect(Run& run, const Redirect& redirect, const Command& command, const Streams& streams);
-  void redirect_empties(Run& run, Arg target, const Streams& streams);
+  void redirect_empties(Run& run, Arg target, const Redirect& redirect, const Streams& streams);
   void socket_redirect(Run& run, const Arg& target, const Command& command);
   void assignments(Run& run, const std::vector<Assignment>& list, bool alone);
   void judge_program(Run& run, std::string_view name);
@@ -245,6 +247,7 @@ class Judge {
   const Script* script_ = nullptr;                           // the one that is walked over now, as outs_
   std::set<std::string, std::less<>> called_;                // first words of the commands of all scripts read so far
   std::set<std::string, std::less<>> appended_;              // targets of >> in all scripts read so far
+  std::set<std::pair<const Script*, std::size_t>> filled_;   // redirects, by place, that some command has text for
   std::map<std::string, std::optional<std::string>> found_;  // programs looked up on PATH: once per name
   mutable std::unordered_map<std::string, Place> places_;
   std::size_t calls_ = 0;

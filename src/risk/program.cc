@@ -162,8 +162,13 @@ void Judge::by_path(Run& run, std::string_view path) {
 }
 
 void Judge::rename_program(const Run& run, const Arg& from, const Arg& to) {
-  const Place place = locate(run, from.text);
   const std::string path = locate(run, to.text).path;
+  // ln -s "$(command -v rm)" list
+  if (const std::string_view found = looked_up(from); !found.empty() && find_program(found)) {
+    renamed_[path] = std::string(found);
+    return;
+  }
+  const Place place = locate(run, from.text);
   auto known = renamed_.find(place.path);
   if (known != renamed_.end())
     renamed_[path] = known->second;

@@ -13,6 +13,7 @@ void Judge::redirects(Run& run, const Command& command) {
 
 Judge::Streams Judge::streams_of(const Run& run, const Command& command) {
   Streams streams;
+  streams.command = command.where;
   bool writes = false;
   for (const Redirect& each : command.redirects) {
     const bool file = each.kind == Redirect::Kind::write || each.kind == Redirect::Kind::append;
@@ -51,7 +52,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
   const bool was_whole = is_whole(locate(run, target.text).path);
   writes(run, target);
-  if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, streams);
+  if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, redirect, streams);
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
     const Place place = locate(run, target.text);
     mark_file(place.path, run.out);
