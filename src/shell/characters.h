@@ -17,6 +17,7 @@ constexpr bool is_break(int c) { return is_meta(c) || is_blank(c) || c == '\n'; 
 constexpr bool is_special_parameter(int c) {
   return c == '@' || c == '*' || c == '#' || c == '?' || c == '-' || c == '$' || c == '!';
 }
+constexpr bool is_pattern_prefix(int c) { return c == '?' || c == '*' || c == '+' || c == '@' || c == '!'; }
 /// What a backslash quotes inside double quotes.
 constexpr bool is_escapable_in_quotes(int c) { return c == '$' || c == '`' || c == '"' || c == '\\' || c == '\n'; }
 

@@ -21,6 +21,9 @@ using Field = cordon::Word;
 /// Longer texts are not computed but unknown.
 constexpr std::size_t max_known_text = 1 << 18;
 
+constexpr std::uint32_t max_eval_depth = 1000;
+constexpr std::uint64_t max_repeated = 20'000;
+
 /// What a stage or substitution writes to its stdout.
 struct Output {
   bool known = true;

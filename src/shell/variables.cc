@@ -205,4 +205,65 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
   state_.set(name, std::move(next));
 }
 
+void Evaluator::store_array(const Part& array, std::string_view name, bool append, const Flow& flow) {
+  const Variable* old = state_.find(name);
+  bool associative = old != nullptr && old->kind == Variable::Kind::associative;
+  bool starts_known =
+      !append || (old != nullptr && (old->kind == Variable::Kind::indexed || old->kind == Variable::Kind::unset));
+  bool odd_kind = old != nullptr && (old->integer || old->lower || old->upper || old->readonly || old->reference);
+  if (associative || !starts_known || odd_kind) {
+    for (const Word& word : *array.words) {
+      for (const Field& field : expand(word, flow)) {
+        suspect(name, known_text(field));
+        if (word.assignment ? !associative : old != nullptr && (old->integer || old->reference))
+          run_named(known_text(field), flow);
+      }
+    }
+    if (old != nullptr && old->reference) return forget_everything();
+    return state_.make_unknown(name);
+  }
+  if (old != nullptr && !afford(old->size())) return state_.make_unknown(name);
+  Variable next = old == nullptr ? Variable{} : *old;
+  if (!append) next.elements.clear();
+  next.value = {};
+  next.kind = Variable::Kind::indexed;
+  long long index = next.elements.empty() ? 0 : std::stoll(next.elements.rbegin()->first) + 1;
+  bool known = true;
+  for (const Word& word : *array.words) {
+    if (word.assignment) {
+      for (const Field& field : expand(word, flow)) run_named(known_text(field), flow);
+      known = false;
+      continue;
+    }
+    for (const Field& field : expand(word, flow)) {
+      // An unquoted unknown or a pattern may be any number of elements.
+      for (const Piece& piece : field.pieces) {
+        bool fixed = piece.kind == Piece::Kind::literal ||
+                     (piece.quoted && piece.kind != Piece::Kind::glob && piece.variable != "@");
+        known = known && fixed;
+      }
+      suspect(name, known_text(field));
+      next.elements[array_key(index++)] = value_of(field);
+      if (next.elements.size() > 1024) known = false;
+    }
+    if (!known) break;
+  }
+  if (!known) return state_.make_unknown(name);
+  state_.set(name, std::move(next));
+}
+
+void Evaluator::lose(std::string_view name) {
+  const Variable* variable = state_.find(name);
+  if (variable != nullptr && variable->reference) return forget_everything();
+  state_.make_unknown(name);
+}
+
+/// Names that mean something to bash itself.
+void Evaluator::change_special(std::string_view name, Span where) {
+  if (name == "BASH_ARGV0") state_.around.zero = Value::unknown("$0", "0");
+  for (std::string_view special : {"BASH_ALIASES", "BASH_CMDS", "BASH_COMPAT", "FUNCNEST", "POSIXLY_CORRECT"}) {
+    if (name == special) not_understood("a variable that lets bash read or run otherwise: " + std::string(name), where);
+  }
+}
+
 }  // namespace cordon::shell
