@@ -6,6 +6,20 @@
 
 namespace cordon::risk {
 
+namespace {
+
+/// What needs no look at the arguments: calls by their word, and the finding that each is.
+constexpr std::pair<std::string_view, std::string_view> plain_findings[] = {
+    {"schedule", "persist.schedule"},  {"dynamic", "dynamic.code"},   {"load", "exec.library"},
+    {"truncate", "fs.truncate"},       {"reveals", "secret.service"}, {"privilege", "privilege.root"},
+    {"chown", "perm.owner"},           {"kill", "process.kill"},      {"drop", "db.drop"},
+    {"delete_rows", "db.delete_rows"},
+};
+
+bool is_address(std::string_view text) { return text.starts_with("http://") || text.starts_with("https://"); }
+
+}  // namespace
+
 void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, int depth) {
   Arguments args = arguments_of(name_, tokens, i + 1);
   const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
@@ -15,88 +29,22 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
     seen_.evaluates |= what == "eval" && ++evaluations_ < 1000 && fetches(tokens, args);  // exec(urlopen(…).read())
     return;
   }
+  const bool remote = std::any_of(args.deep.begin(), args.deep.end(), is_address);
+  for (const auto& [word, rule] : plain_findings) {
+    if (what == word) judge_.raise(run_, rule, arg_.where);
+  }
   if (what == "shell" || what == "argv") {
-    judge_.at_least(run_, Risk::normal);
-    judge_.raise(run_, "exec.inline_run", arg_.where);
-    if ((name_ == "python" || (name_ == "c" && tokens[i].text.starts_with("exec"))) && what == "argv" && !args.list &&
-        args.strings.size() > 1 && args.deep.size() > 1) {
-      // os.execvp("rm", ["rm", "-rf", "x"]), execlp("rm", "rm", "-rf", "x", NULL): the words follow the file.
-      args.strings.erase(args.strings.begin());
-      args.literal.erase(args.literal.begin());
-      run_words(args);
-      return;
-    }
-    if ((name_ == "javascript" || name_ == "r") && what == "argv" && args.deep.size() > args.strings.size()) {
-      args.strings = args.deep;
-      args.literal.assign(args.deep.size(), true);
-    }
-    // (clojure.java.shell/sh "rm" "-rf" "src")
-    const bool apart = name_ == "generic" && args.strings.size() > 1 && args.literal[0] &&
-                       args.strings[0].find(' ') == std::string::npos;
-    const bool words = args.list || apart || (what == "argv" && args.strings.size() > 1 && name_ != "python");
-    if (one_of(tokens, args)) return;
-    // execFileSync("git", a), where a is one of few
-    if (name_ == "javascript" && literal && is(tokens, args.begin + 1, ",") && args.begin + 2 < tokens.size()) {
-      if (auto rest = choices_.find(tokens[args.begin + 2].text); rest != choices_.end()) {
-        for (const std::vector<std::string>& choice : rest->second) {
-          Arguments each = args;
-          each.strings.resize(1);
-          each.strings.insert(each.strings.end(), choice.begin(), choice.end());
-          each.literal.assign(each.strings.size(), true);
-          run_words(each);
-        }
-        return;
-      }
-    }
-    // A tool that is no interpreter must not be a way to run things, whatever is run.
-    const bool interpreter = run_.sorted.program && run_.sorted.program->base.has(Mark::stdin_code);
-    if (!interpreter && !run_.own_code) judge_.raise(run_, "exec.inline", arg_.where);
-    // system "r"."m -rf x"
-    if (words && args.unknown && name_ == "perl") judge_.raise(run_, "dynamic.code", arg_.where);
-    if (words)
-      run_words(args);
-    else if (args.strings.empty())
-      run_shell({}, false);
-    else if (name_ == "python" && literal)
-      run_python_text(tokens, args);
-    else
-      run_shell(args.strings[0], literal);
+    run_call(what, tokens, i, std::move(args));
   } else if (what == "delete" || what == "delete_tree") {
-    seen_.deletes = true;
-    if (what == "delete_tree") judge_.raise(run_, "fs.delete.recursive", arg_.where);
-    const bool home = args.home || std::any_of(args.deep.begin(), args.deep.end(),
-                                               [](const std::string& each) { return each == "~" || each == "~/"; });
-    if (home && what == "delete_tree") judge_.raise(run_, "fs.delete.vital", arg_.where);
-    const bool before = std::exchange(run_.recursive, what == "delete_tree" || run_.recursive);
-    if (args.strings.empty())
-      judge_.raise(run_, what == "delete_tree" ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
-    for (std::size_t k = 0; k < args.strings.size() && k < 1 + (name_ == "perl" || name_ == "r" ? 50u : 0u); ++k) {
-      judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown && !args.strings[k].empty()));
-    }
-    run_.recursive = before;
-  } else if (what == "delete_options") {  // fs.rmSync(path, {recursive: true})
-    const bool tree = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(args.begin),
-                                  tokens.begin() + static_cast<std::ptrdiff_t>(std::min(args.end + 1, tokens.size())),
-                                  [](const Token& token) { return token.text == "recursive"; });
-    // shelljs.rm("-rf", "x")
-    const bool options = literal && args.strings[0].starts_with('-');
-    const bool before = std::exchange(run_.recursive, tree || options);
-    if (options) args.strings.erase(args.strings.begin());
-    if (tree && args.home) judge_.raise(run_, "fs.delete.vital", arg_.where);
-    judge_.deletes(run_, path_arg(args.strings.empty() ? std::string("$path") : args.strings[0], literal));
-    run_.recursive = before;
+    delete_call(args, what == "delete_tree");
+  } else if (what == "delete_options") {
+    delete_by_options(tokens, std::move(args));
   } else if (what == "include") {
-    const bool remote = std::any_of(args.deep.begin(), args.deep.end(), [](const std::string& each) {
-      return each.starts_with("http://") || each.starts_with("https://");
-    });
     if (remote)
       judge_.raise(run_, "net.run", arg_.where);
     else if (!args.strings.empty() && args.literal[0])
       include(args.strings[0]);
   } else if (what == "install") {
-    const bool remote = std::any_of(args.deep.begin(), args.deep.end(), [](const std::string& each) {
-      return each.starts_with("http://") || each.starts_with("https://");
-    });
     judge_.raise(run_, remote ? "supply.url" : "packages.install", arg_.where);
   } else if (what == "getattr_module") {
     const bool choice = args.begin < tokens.size() && choices_.contains(tokens[args.begin].text);
@@ -111,14 +59,10 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
     if (is(tokens, i + 1, "delete")) judge_.raise(run_, "fs.delete.recursive", arg_.where);
   } else if (what == "getattr") {
     attribute(tokens, args, depth);
-  } else if (what == "update_rows") {
-    if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.update_rows", arg_.where);
+  } else if (what == "update_rows" || what == "delete_many") {
+    const bool all = is(tokens, i + 2, "{") && is(tokens, i + 3, "}");
+    if (all) judge_.raise(run_, what == "update_rows" ? "db.update_rows" : "db.delete_rows", arg_.where);
     judge_.at_least(run_, Risk::normal);
-  } else if (what == "delete_many") {
-    if (is(tokens, i + 2, "{") && is(tokens, i + 3, "}")) judge_.raise(run_, "db.delete_rows", arg_.where);
-    judge_.at_least(run_, Risk::normal);
-  } else if (what == "schedule") {
-    judge_.raise(run_, "persist.schedule", arg_.where);
   } else if (what == "write") {
     seen_.writes = true;
     judge_.at_least(run_, Risk::normal);
@@ -129,14 +73,7 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
   } else if (what == "walk") {
     walk(args, tokens, i);
   } else if (what == "chain") {
-    // Command::new("rm").arg("-rf"): the words follow up to the end of the statement.
-    while (args.end < tokens.size() && !is(tokens, args.end, ";")) ++args.end;
-    args.strings.clear();
-    for (std::size_t k = args.begin; k < args.end; ++k) {
-      if (tokens[k].kind == Token::Kind::string) args.strings.push_back(tokens[k].text);
-    }
-    args.literal.assign(args.strings.size(), true);
-    run_words(args);
+    chain(tokens, std::move(args));
   } else if (what == "read") {
     seen_.reads = true;
     if (!args.strings.empty() && args.literal[0]) read_path(args.strings[0]);
@@ -162,39 +99,13 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
   } else if (what == "eval_text") {  // timeit("code"), timeit(function)
     if (literal && !args.strings[0].empty()) evaluate(args, literal, depth);
     judge_.at_least(run_, Risk::normal);
-  } else if (what == "dynamic") {
-    judge_.raise(run_, "dynamic.code", arg_.where);
-  } else if (what == "load") {
-    judge_.raise(run_, "exec.library", arg_.where);
   } else if (what == "chmod") {
     judge_.raise(run_, args.setid ? "perm.setid" : args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
     if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
-  } else if (what == "truncate") {
-    judge_.raise(run_, "fs.truncate", arg_.where);
   } else if (what == "reveals") {
-    judge_.raise(run_, "secret.service", arg_.where);
     seen_.secret = true;
-  } else if (what == "privilege") {
-    judge_.raise(run_, "privilege.root", arg_.where);
-  } else if (what == "chown") {
-    judge_.raise(run_, "perm.owner", arg_.where);
-  } else if (what == "kill") {
-    judge_.raise(run_, "process.kill", arg_.where);
-  } else if (what == "drop") {
-    judge_.raise(run_, "db.drop", arg_.where);
-  } else if (what == "delete_rows") {
-    judge_.raise(run_, "db.delete_rows", arg_.where);
   } else if (what == "move") {
-    judge_.at_least(run_, Risk::normal);
-    seen_.writes = true;
-    if (args.strings.size() > 1 && args.strings[0].starts_with("http")) {
-      seen_.network = true;
-      judge_.mark_file(judge_.locate(run_, args.strings[1]).path, Flow{.network = true});
-    }
-    for (std::size_t k = 0; k < args.strings.size() && k < 2; ++k) {
-      if (args.strings[k].starts_with("http")) continue;
-      if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
-    }
+    move_call(args);
   } else if (what == "sql") {
     const bool wrapped = !args.strings.empty() && !args.literal[0];  // execute(text("…"))
     for (const std::string& text : wrapped ? args.deep : args.strings) judge_.sql(run_, text, arg_.where);
@@ -203,6 +114,52 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
     judge_.at_least(run_, Risk::normal);
   } else if (what == "normal") {
     judge_.at_least(run_, Risk::normal);
+  }
+}
+
+void CodeJudge::delete_call(const Arguments& args, bool tree) {
+  if (tree) judge_.raise(run_, "fs.delete.recursive", arg_.where);
+  const bool home = args.home || std::any_of(args.deep.begin(), args.deep.end(),
+                                             [](const std::string& each) { return each == "~" || each == "~/"; });
+  if (home && tree) judge_.raise(run_, "fs.delete.vital", arg_.where);
+  const bool before = std::exchange(run_.recursive, tree || run_.recursive);
+  if (args.strings.empty()) judge_.raise(run_, tree ? "fs.delete.recursive" : "fs.delete.unknown", arg_.where);
+  const std::size_t most = name_ == "perl" || name_ == "r" ? 51 : 1;
+  for (std::size_t k = 0; k < args.strings.size() && k < most; ++k) {
+    judge_.deletes(run_, path_arg(args.strings[k], args.literal[k] && !args.unknown && !args.strings[k].empty()));
+  }
+  run_.recursive = before;
+}
+
+/// fs.rmSync(path, {recursive: true}), shelljs.rm("-rf", path)
+void CodeJudge::delete_by_options(const Tokens& tokens, Arguments args) {
+  const auto end = std::min(args.end + 1, tokens.size());
+  bool tree = run_.recursive;
+  for (std::size_t i = args.begin; i < end; ++i) tree |= tokens[i].text == "recursive";
+  if (!args.strings.empty() && args.literal[0] && args.strings[0].starts_with('-')) {
+    tree = true;
+    args.strings.erase(args.strings.begin());
+    args.literal.erase(args.literal.begin());
+  }
+  const bool before = std::exchange(run_.recursive, tree);
+  if (tree && args.home) judge_.raise(run_, "fs.delete.vital", arg_.where);
+  if (args.strings.empty())
+    judge_.deletes(run_, path_arg("$path", false));
+  else
+    judge_.deletes(run_, path_arg(args.strings[0], args.literal[0] && !args.unknown));
+  run_.recursive = before;
+}
+
+void CodeJudge::move_call(const Arguments& args) {
+  judge_.at_least(run_, Risk::normal);
+  seen_.writes = true;
+  if (args.strings.size() > 1 && args.strings[0].starts_with("http")) {
+    seen_.network = true;
+    judge_.mark_file(judge_.locate(run_, args.strings[1]).path, Flow{.network = true});
+  }
+  for (std::size_t k = 0; k < args.strings.size() && k < 2; ++k) {
+    if (args.strings[k].starts_with("http")) continue;
+    if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
   }
 }
 

@@ -28,7 +28,6 @@ class CodeJudge {
   /// What was seen in the code as a whole; some dangers are only in the sum.
   struct Seen {
     bool network = false;
-    bool sends = false;
     bool socket = false;
     bool shell_io = false;
     bool shell_started = false;
@@ -54,7 +53,6 @@ class CodeJudge {
     bool asks_names = false;     // a name server, which may be anybody's
     bool token = false;          // a variable whose name says that it is a secret
     bool writes = false;
-    bool deletes = false;
     std::vector<std::string> written;
   };
 
@@ -76,10 +74,16 @@ class CodeJudge {
 
   // Calls: code_calls.cc.
   void act(std::string_view what, const Tokens& tokens, std::size_t i, int depth);
+  void delete_call(const Arguments& args, bool tree);
+  void delete_by_options(const Tokens& tokens, Arguments args);
+  void move_call(const Arguments& args);
   static bool stated(const Tokens& tokens, std::size_t at);
   void attribute(const Tokens& tokens, const Arguments& args, int depth);
 
   // What runs: code_runs.cc.
+  void run_call(std::string_view what, const Tokens& tokens, std::size_t i, Arguments args);
+  bool with_choices(const Tokens& tokens, const Arguments& args);
+  void chain(const Tokens& tokens, Arguments args);
   void run_shell(const std::string& text, bool literal);
   void run_words(const Arguments& args);
   bool handed_on(std::string_view what, const Tokens& tokens, std::size_t i);

@@ -140,7 +140,6 @@ void CodeJudge::open(Arguments args) {
 
 void CodeJudge::network(const Arguments& args, bool sends) {
   seen_.network = true;
-  seen_.sends |= sends;
   judge_.at_least(run_, Risk::normal);
   for (const std::string& text : args.strings) {
     if (text.find("://") != std::string::npos) judge_.reaches(run_, path_arg(text, true), host_of(text));

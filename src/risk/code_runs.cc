@@ -12,6 +12,71 @@ constexpr int max_evaluations = 8;
 
 }  // namespace
 
+void CodeJudge::run_call(std::string_view what, const Tokens& tokens, std::size_t i, Arguments args) {
+  judge_.at_least(run_, Risk::normal);
+  judge_.raise(run_, "exec.inline_run", arg_.where);
+  if ((name_ == "python" || (name_ == "c" && tokens[i].text.starts_with("exec"))) && what == "argv" && !args.list &&
+      args.strings.size() > 1 && args.deep.size() > 1) {
+    // os.execvp("rm", ["rm", "-rf", "x"]), execlp("rm", "rm", "-rf", "x", NULL): the words follow the file.
+    args.strings.erase(args.strings.begin());
+    args.literal.erase(args.literal.begin());
+    run_words(args);
+    return;
+  }
+  const bool literal = !args.strings.empty() && args.literal[0] && !args.unknown;
+  if ((name_ == "javascript" || name_ == "r") && what == "argv" && args.deep.size() > args.strings.size()) {
+    args.strings = args.deep;
+    args.literal.assign(args.deep.size(), true);
+  }
+  // (clojure.java.shell/sh "rm" "-rf" "src")
+  const bool apart = name_ == "generic" && args.strings.size() > 1 && args.literal[0] &&
+                     args.strings[0].find(' ') == std::string::npos;
+  const bool words = args.list || apart || (what == "argv" && args.strings.size() > 1 && name_ != "python");
+  if (one_of(tokens, args)) return;
+  if (name_ == "javascript" && literal && with_choices(tokens, args)) return;
+  // A tool that is no interpreter must not be a way to run things, whatever is run.
+  const bool interpreter = run_.sorted.program && run_.sorted.program->base.has(Mark::stdin_code);
+  if (!interpreter && !run_.own_code) judge_.raise(run_, "exec.inline", arg_.where);
+  // system "r"."m -rf x"
+  if (words && args.unknown && name_ == "perl") judge_.raise(run_, "dynamic.code", arg_.where);
+  if (words)
+    run_words(args);
+  else if (args.strings.empty())
+    run_shell({}, false);
+  else if (name_ == "python" && literal)
+    run_python_text(tokens, args);
+  else
+    run_shell(args.strings[0], literal);
+}
+
+/// execFileSync("git", a), where a is one of few
+bool CodeJudge::with_choices(const Tokens& tokens, const Arguments& args) {
+  if (!is(tokens, args.begin + 1, ",") || args.begin + 2 >= tokens.size()) return false;
+  const auto rest = choices_.find(tokens[args.begin + 2].text);
+  if (rest == choices_.end()) return false;
+  for (const std::vector<std::string>& choice : rest->second) {
+    Arguments each = args;
+    each.strings.resize(1);
+    each.strings.insert(each.strings.end(), choice.begin(), choice.end());
+    each.literal.assign(each.strings.size(), true);
+    run_words(each);
+  }
+  return true;
+}
+
+/// Command::new("rm").arg("-rf"): the words follow up to the end of the statement.
+void CodeJudge::chain(const Tokens& tokens, Arguments args) {
+  while (args.end < tokens.size() && !is(tokens, args.end, ";")) ++args.end;
+  args.strings.clear();
+  args.literal.clear();
+  for (std::size_t k = args.begin; k < args.end; ++k) {
+    if (tokens[k].kind != Token::Kind::string) continue;
+    args.strings.push_back(tokens[k].text);
+    args.literal.push_back(!tokens[k].unknown);
+  }
+  run_words(args);
+}
+
 void CodeJudge::run_shell(const std::string& text, bool literal) {
   Arg arg = judge_.synthetic(text, arg_);
   arg.known = true;
@@ -43,6 +108,7 @@ void CodeJudge::run_words(const Arguments& args) {
   for (Arg& word : words) word.wildcard = false;
   const std::string_view first = words[0].text;
   seen_.runs = true;
+  seen_.unknown_run |= !args.literal[0];
   if (first.ends_with("/sh") || first == "sh" || first == "bash" || first.ends_with("/bash"))
     seen_.shell_started = true;
   Stdin before = std::exchange(run_.in, Stdin{});
