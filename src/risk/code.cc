@@ -202,6 +202,14 @@ void CodeJudge::token(const Tokens& tokens, std::size_t i, int depth) {
 void CodeJudge::notice(const std::string& name, const Tokens& tokens, std::size_t i) {
   const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
   seen_.unhides |= listed("code_unhides", last);
+  if (listed("code_discards", last)) judge_.raise(run_, "git.discard", arg_.where);
+  // repo.head.reset(index=True, working_tree=True)
+  if (name.ends_with("head.reset")) {
+    const Arguments args = arguments_of(name_, tokens, i + 1);
+    for (std::size_t k = args.begin; k < std::min(args.end, tokens.size()); ++k) {
+      if (is(tokens, k, "working_tree")) judge_.raise(run_, "git.discard", arg_.where);
+    }
+  }
   seen_.start_place |= last.find("sitepackages") != std::string_view::npos || last == "USER_SITE" ||
                        last == "getuserbase" || last == "get_path" || last == "get_paths";
   // Buffer.from(x, "base64")

@@ -60,7 +60,7 @@ Status Evaluator::if_node(const Node& node, const Flow& flow) {
     State::Changes changes = state_.take_back(mark);
     if (possible) courses.push_back(std::move(changes));
   };
-  if (flow.output != nullptr && status == Status::unknown) conditional_output(*flow.output);
+  if (flow.output != nullptr && status == Status::unknown) flow.output->lose();
   course(
       [&] {
         if (node.body != nullptr) list(*node.body, inner);
@@ -88,8 +88,6 @@ void Evaluator::finish_courses(const std::vector<State::Changes>& courses, const
 }
 
 // Output written under a condition may be there or not.
-void Evaluator::conditional_output(Output& output) { output.lose(); }
-
 Status Evaluator::case_node(const Node& node, const Flow& flow) {
   Value subject = expand_value(node.words[0].parts, Context::assignment, flow);
   Flow inner = flow;

@@ -318,16 +318,10 @@ Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
     if (!functions && is_name(name)) {
       // A readonly one stays; a local one lets an outer one through.
       bool certain = old == nullptr || (!old->readonly && !old->reference && calls_.empty());
-      if (!certain || old == nullptr) {
-        if (old == nullptr && calls_.empty() && !state_.around.environment_unknown && !variables)
-          state_.set(name, Variable{});
-        else if (old == nullptr && calls_.empty())
-          state_.set(name, Variable{});
-        else
-          state_.make_unknown(name);
-      } else {
+      if (certain && (old != nullptr || calls_.empty()))
         state_.set(name, Variable{});
-      }
+      else
+        state_.make_unknown(name);
     }
     std::string key = State::function_key(name);
     const Variable* function = state_.find(key);

@@ -203,6 +203,16 @@ void Evaluator::expand_aliases(bool on, std::uint32_t index) {
   }
 }
 
+void Evaluator::extended_patterns(bool on, std::uint32_t index) {
+  extglob_ = extglob_ || on;
+  if (holds_for_what_follows(index)) {
+    dialect_.extglob = on;
+    dialect_.extglob_doubtful = false;
+  } else if (dialect_.extglob != on) {
+    dialect_.extglob_doubtful = true;
+  }
+}
+
 Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
   bool on = false, off = false, shell_options = false;
@@ -210,6 +220,7 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     if (!words[i].known()) {
       state_.around.options_unknown = true;
       dialect_.expansion_doubtful = true;
+      dialect_.extglob_doubtful = true;
       return Status::unknown;
     }
     std::string text = words[i].text();
@@ -223,6 +234,7 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     if (on && off) {
       state_.around.options_unknown = true;
       dialect_.expansion_doubtful = true;
+      dialect_.extglob_doubtful = true;
       continue;
     }
     const bool otherwise = text == "extdebug" || text == "localvar_inherit" || text == "localvar_unset" ||
@@ -236,7 +248,7 @@ Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
     else if (text == "nocasematch")
       state_.around.nocasematch = on;
     else if (text == "extglob")
-      dialect_.extglob = on, extglob_ = extglob_ || on;
+      extended_patterns(on, index);
     else if (text == "expand_aliases")
       expand_aliases(on, index);
     else if (text == "lastpipe")

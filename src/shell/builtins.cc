@@ -20,11 +20,6 @@ bool takes_names(std::string_view name) {
 
 // Words from `first` on of the command at `index`; `first` itself names the builtin.
 Status Evaluator::builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
-  Status status = effects(name, index, first, flow);
-  return status;
-}
-
-Status Evaluator::effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow) {
   if (takes_names(name)) {
     const std::vector<Field> words = script_.commands[index].words;
     for (std::size_t i = first + 1; i < words.size(); ++i) {
@@ -205,7 +200,6 @@ Status Evaluator::wrapped_builtin(std::string_view name, std::uint32_t index, st
     }
   }
   if (i >= words.size()) return Status::unknown;
-  for (Declared& declared : declared_) (void)declared;
   if (!words[i].known()) {
     forget_everything();
     if (flow.output != nullptr) flow.output->lose();
@@ -214,7 +208,7 @@ Status Evaluator::wrapped_builtin(std::string_view name, std::uint32_t index, st
   std::string inner = words[i].text();
   if (flow.output != nullptr) flow.output->lose();
   if (!is_builtin(inner)) return Status::unknown;
-  return effects(inner, index, i, flow);
+  return builtin(inner, index, i, flow);
 }
 
 }  // namespace cordon::shell

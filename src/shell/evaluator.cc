@@ -136,7 +136,6 @@ Status Evaluator::item(const Item& item, const Flow& flow) {
       status = pipeline(link.pipeline, inner);
     } else if (status == Status::unknown) {
       // What follows in this list is evaluated as if this ran; what does not fit is joined at the end.
-      Status after = Status::unknown;
       std::vector<State::Changes> courses(2);
       std::size_t mark = state_.mark();
       Surroundings before = state_.around;
@@ -144,8 +143,7 @@ Status Evaluator::item(const Item& item, const Flow& flow) {
       std::uint32_t last = i;
       // a && b && c: c sees what b did. Only a change of operator may reach c without b.
       while (last + 1 < item.links.size() && item.links[last + 1].op == link.op) ++last;
-      for (std::uint32_t j = i; j <= last; ++j) after = pipeline(item.links[j].pipeline, chain);
-      (void)after;
+      for (std::uint32_t j = i; j <= last; ++j) pipeline(item.links[j].pipeline, chain);
       Surroundings ran = state_.around;
       state_.around = before;
       courses[0] = state_.take_back(mark);

@@ -148,7 +148,6 @@ class Evaluator {
   void join(const std::vector<State::Changes>& courses);
   void merge_directory(const Surroundings& ran, bool on_success);
   void finish_courses(const std::vector<State::Changes>& courses, const std::vector<Surroundings>& ends);
-  void conditional_output(Output& output);
   bool is_one_of_few_programs(Field& name) const;
   void note_endless(std::size_t first, Span where, const Flow& flow);
   void note_many(std::size_t first, Span where, const Flow& flow);
@@ -172,7 +171,6 @@ class Evaluator {
   template <class F>
   void each_round(const Assigned& assigned, F round);
   Status builtin(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
-  Status effects(std::string_view name, std::uint32_t index, std::size_t first, const Flow& flow);
   void expand_words(const Node& node, Command& command, const Flow& flow);
   void expand_declarations(const Word& word, Command& command, const Flow& flow);
   void expand_declaration(const Word& word, Command& command, const Flow& flow);
@@ -207,6 +205,7 @@ class Evaluator {
   Status unset_builtin(std::uint32_t index, std::size_t first);
   Status alias_builtin(std::uint32_t index, std::size_t first);
   void unalias(const std::string& name, bool certain);
+  void extended_patterns(bool on, std::uint32_t index);
   void expand_aliases(bool on, std::uint32_t index);
   /// Whether what the command does to the shell is done for sure, and to this shell.
   bool holds_for_what_follows(std::uint32_t index) const;

@@ -127,7 +127,6 @@ Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& fl
     }
   }
   state_.around.positional = outer.positional;
-  if (state_.around.environment_unknown && !outer.environment_unknown) state_.around.positional = outer.positional;
   return status;
 }
 

@@ -124,6 +124,16 @@ TEST(Named, AFileThatTheNextRoundFinds) {
       std::ranges::count_if(script.commands, [](const Command& command) { return command.words[0].text() == "."; }), 2);
 }
 
+TEST(Named, ATextThatLooksLikeAnOption) {
+  expect_told({"trap -- '-x; evil' EXIT", "mapfile -tC evil -c1 lines < f", "mapfile -tCevil lines < f",
+               "compgen -aC evil", "compgen -abF evil"});
+}
+
+TEST(Named, WhatIsAPatternOnlyIfAnOptionWasSet) {
+  expect_told({"(shopt -s extglob)\n!(evil)", "false && shopt -s extglob\n!(evil)", "shopt -s extglob $X\n!(evil)",
+               "shopt -s extglob | cat\n!(evil)"});
+}
+
 TEST(Named, AFunctionThatCannotBeChanged) {
   expect_told({"f() { evil; }; readonly -f f; f() { ls; }; f", "f() { evil; }; declare -rf f; f() { ls; }; f",
                "f() { evil; }; readonly -f f; unset -f f; f"});

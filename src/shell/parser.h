@@ -20,6 +20,7 @@ struct Dialect {
   bool expand_aliases = false;
   std::map<std::string, std::string, std::less<>> aliases;
   // What was changed where it is not known whether it holds: after a condition, in a subshell.
+  bool extglob_doubtful = false;
   bool expansion_doubtful = false;
   bool every_alias_doubtful = false;
   std::set<std::string, std::less<>> doubtful_aliases;

@@ -118,8 +118,11 @@ Status Evaluator::trap_builtin(std::uint32_t index, std::size_t first, const Flo
   const std::vector<Field> words = script_.commands[index].words;
   Span where = script_.commands[index].where;
   std::size_t i = first + 1;
-  if (i < words.size() && words[i].known() && words[i].text() == "--") ++i;
-  if (i >= words.size() || (words[i].known() && words[i].text().starts_with("-") && words[i].text().size() > 1)) {
+  // After it, what looks like an option is text.
+  const bool ended = i < words.size() && words[i].known() && words[i].text() == "--";
+  if (ended) ++i;
+  const bool option = !ended && i < words.size() && words[i].known() && words[i].text().starts_with("-");
+  if (i >= words.size() || (option && words[i].text().size() > 1)) {
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   }
@@ -154,11 +157,16 @@ void Evaluator::callbacks(std::string_view name, std::uint32_t index, std::size_
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     if (!words[i].known()) continue;
     const std::string option = words[i].text();
-    const char letter = option.size() > 1 && option[0] == '-' ? option[1] : ' ';
+    if (option.size() < 2 || option[0] != '-') continue;
+    // The first letter that takes a value ends a cluster.
+    const std::size_t at = option.find_first_of(completes ? "oAGWFCXPS" : "dnOsuCc", 1);
+    if (at == std::string::npos) continue;
+    const char letter = option[at];
     if (letter != 'C' && !(completes && (letter == 'F' || letter == 'W'))) continue;
-    if (option.size() == 2 && i + 1 < words.size() && !words[i + 1].known()) run_unknown(words[i + 1].pieces, flow);
-    if (option.size() == 2 && (i + 1 >= words.size() || !words[i + 1].known())) continue;
-    std::string text = option.size() > 2 ? option.substr(2) : words[++i].text();
+    const bool apart = at + 1 == option.size();
+    if (apart && i + 1 < words.size() && !words[i + 1].known()) run_unknown(words[i + 1].pieces, flow);
+    if (apart && (i + 1 >= words.size() || !words[i + 1].known())) continue;
+    std::string text = apart ? words[++i].text() : option.substr(at + 1);
     if (letter == 'W') {
       if (text.find("$(") == std::string::npos && text.find('`') == std::string::npos) continue;
       text.insert(0, ": ");

@@ -141,6 +141,10 @@ bool Parser::read_word_character(Word& word, Literal& literal, int c) {
   }
   if (is_break(c)) return false;
   ++pos_;
+  if (is_pattern_prefix(c) && peek(true) == '(' && dialect_.extglob_doubtful && (lex_.state & extended_pattern) == 0) {
+    fail("parentheses that may be a pattern or a command", span(begin));
+    return false;
+  }
   if (extglob_ && is_pattern_prefix(c) && peek(true) == '(') {
     skip(true);
     literal.flush(word.parts);
