@@ -34,15 +34,29 @@ def certificate(name, subject, ca):
             "-CAcreateserial", "-days", "2", "-extfile", f"{scratch}/{name}.ext", "-out", f"{scratch}/{name}.crt")
 
 
+def environments_of_speakers():
+    """Of every cordon-https that is running: while a message waits for its answer, the one that sends it."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{pid}/exe").endswith("/cordon-https"):
+                found.append(open(f"/proc/{pid}/environ", "rb").read())
+        except OSError:
+            pass
+    return found
+
+
 class Receiver:
     def __init__(self, name):
         self.requests = []
+        self.speakers = []
         self.arrived = threading.Condition()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.speakers += environments_of_speakers()
                 self.send_response(204)
                 self.end_headers()
                 with outer.arrived:
@@ -75,7 +89,7 @@ def settings(text):
 
 
 def run(code, *argv, ca="good-ca"):
-    env = {**base, "SSL_CERT_FILE": f"{scratch}/{ca}.crt"}
+    env = {**base, "SSL_CERT_FILE": f"{scratch}/{ca}.crt", "A_SECRET": "for nobody else"}
     done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     if done.returncode != code:
         fail(f"{argv}: exit {done.returncode}, not {code}: {done.stdout}{done.stderr}")
@@ -111,6 +125,12 @@ if "aaaaaaaa" in body.decode():
 expected = hmac.new(b"open sesame", headers["X-Cordon-Timestamp"].encode() + b"." + body, hashlib.sha256).hexdigest()
 if headers["X-Cordon-Signature"] != "sha256=" + expected:
     fail("the signature does not fit")
+# Who reads a stranger's certificates is told nothing but where to find those of authorities.
+if not receiver.speakers:
+    fail("nobody was seen to send the message")
+for environment in receiver.speakers:
+    if b"A_SECRET" in environment or b"HOME=" in environment:
+        fail(f"the program that speaks TLS was given {environment}")
 run(126, "sandbox-exec", "rm -rf /")
 receiver.wait(2)
 if json.loads(receiver.requests[1][1])["event"] not in ("blocked", "disallowed"):
