@@ -1,13 +1,17 @@
 #include "config/bind.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
 
 #include "base/text.h"
+#include "sys/file.h"
 
 namespace cordon::config {
 namespace {
@@ -104,42 +108,48 @@ bool is_within(std::string_view path, std::string_view parent) {
 
 namespace {
 
+void push_parts(std::vector<std::string>& left, std::string_view path) {
+  for (std::size_t end = path.size(); end > 0;) {
+    const std::size_t slash = path.find_last_of('/', end - 1);
+    const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
+    if (begin < end) left.emplace_back(path.substr(begin, end - begin));
+    end = slash == std::string_view::npos ? 0 : slash;
+  }
+}
+
 /// `path` below `resolved`, which has no links in it.
 Result<std::string> resolve_below(const std::string& resolved, std::string_view path) {
   constexpr int most_links = 40;  // as the kernel
   int links = 0;
   std::vector<std::string> left;
-  const auto push = [&left](const fs::path& more) {
-    std::vector<std::string> parts;
-    for (const fs::path& part : more.relative_path()) parts.push_back(part.string());
-    left.insert(left.end(), parts.rbegin(), parts.rend());
-  };
-  push(fs::path("/") / path);
-  fs::path done = resolved;
+  push_parts(left, path);
+  std::string done = resolved == "/" ? "" : resolved;
   while (!left.empty()) {
     const std::string part = std::move(left.back());
     left.pop_back();
-    if (part.empty() || part == ".") continue;
+    if (part == ".") continue;
     if (part == "..") {
-      done = done.parent_path();
+      done.resize(std::min(done.rfind('/'), done.size()));
       continue;
     }
-    std::error_code error;
-    const fs::path next = done / part;
-    if (fs::symlink_status(next, error).type() != fs::file_type::symlink) {
-      if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
-        return fail(Fault::invalid_input, "\"{}\" cannot be looked at: {}", next.string(), error.message());
-      }
+    const std::string next = done + "/" + part;
+    struct stat status {};
+    const bool there = ::lstat(next.c_str(), &status) == 0;
+    if (!there && errno != ENOENT && errno != ENOTDIR) {
+      return fail(Fault::invalid_input, "\"{}\" cannot be looked at: {}", next, sys::errno_text(errno));
+    }
+    if (!there || !S_ISLNK(status.st_mode)) {
       done = next;
       continue;
     }
-    const fs::path to = fs::read_symlink(next, error);
-    if (error) return fail(Fault::invalid_input, "\"{}\" cannot be looked at: {}", next.string(), error.message());
+    std::error_code error;
+    const std::string to = fs::read_symlink(next, error);
+    if (error) return fail(Fault::invalid_input, "\"{}\" cannot be looked at: {}", next, error.message());
     if (++links > most_links) return fail(Fault::invalid_input, "\"{}\" has too many symlinks", path);
-    if (to.is_absolute()) done = "/";
-    push(to);
+    if (to.starts_with('/')) done.clear();
+    push_parts(left, to);
   }
-  return normal_path(done.string());
+  return done.empty() ? "/" : done;
 }
 
 }  // namespace

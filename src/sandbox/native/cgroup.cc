@@ -4,13 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "sys/fd.h"
 #include "sys/liveness.h"
@@ -35,8 +35,11 @@ std::string unescape(const std::string& text) {
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
   return parts;
 }
 
@@ -69,10 +72,10 @@ std::vector<Hierarchy> own_hierarchies() {
   std::ifstream file("/proc/self/mountinfo");
   for (std::string line; std::getline(file, line);) {
     auto dash = line.find(" - ");
-    if (dash == std::string::npos) continue;
+    if (dash == std::string::npos || !line.substr(dash + 3).starts_with("cgroup")) continue;
     auto before = split(line.substr(0, dash), ' ');
     auto after = split(line.substr(dash + 3), ' ');
-    if (before.size() < 5 || after.size() < 3 || !after[0].starts_with("cgroup")) continue;
+    if (before.size() < 5 || after.size() < 3) continue;
     const int version = after[0] == "cgroup2" ? 2 : 1;
     for (const auto& [controllers, group] : groups) {
       if ((version == 2) != controllers.empty()) continue;

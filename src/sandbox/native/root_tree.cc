@@ -1,6 +1,5 @@
 #include "sandbox/native/root_tree.h"
 
-#include <fnmatch.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 
 #include "sandbox/native/child.h"
 #include "sandbox/native/mounts.h"
+#include "sys/directory.h"
 #include "sys/file.h"
 
 namespace cordon::sandbox::native {
@@ -23,16 +23,23 @@ constexpr const char* system_paths[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32
 
 // What programs read from /etc to work at all. Left out on purpose: everything that names users, hosts, mounts, keys or
 // services of this machine, and gitconfig, npmrc, pip.conf, netrc, which may hold credentials.
-constexpr const char* etc_patterns[] = {
-    "ld.so.cache", "ssl",        "pki",      "crypto-policies", "alternatives", "localtime",    "timezone",     "fonts",
-    "java-*",      "mime.types", "services", "protocols",       "os-release",   "locale.alias", "matplotlibrc",
+constexpr const char* etc_names[] = {
+    "alternatives", "crypto-policies", "fonts", "ld.so.cache", "locale.alias", "localtime", "matplotlibrc",
+    "mime.types",   "os-release",      "pki",   "protocols",   "services",     "ssl",       "timezone",
 };
+constexpr std::string_view etc_prefixes[] = {"java-"};
 // Smaller files are copied: that costs less than a mount.
 constexpr off_t small = 128 * 1024;
 
-bool wanted(const std::string& name) {
-  return std::ranges::any_of(etc_patterns,
-                             [&](const char* pattern) { return ::fnmatch(pattern, name.c_str(), 0) == 0; });
+/// The wanted names that only a look at the directory tells.
+std::vector<std::string> found_by_prefix(const char* directory) {
+  const auto opened = sys::Directory::open(directory);
+  auto names = opened ? opened->list() : tl::make_unexpected(opened.error());
+  if (!names) return {};
+  std::erase_if(*names, [](const std::string& name) {
+    return std::ranges::none_of(etc_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+  });
+  return *std::move(names);
 }
 
 void add_entry(RootTree& tree, const std::string& path) {
@@ -69,13 +76,8 @@ RootTree RootTree::discover() {
   tree.directories = {"/etc", "/proc", "/dev",         "/dev/pts", "/dev/shm",   "/tmp",   "/var",
                       "/run", "/home", home_directory, "/root",    "/workspace", "/agent", "/.lower"};
   for (const char* path : system_paths) add_entry(tree, path);
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& item : std::filesystem::directory_iterator("/etc", error)) names.push_back(item.path().filename());
-  std::ranges::sort(names);
-  for (const std::string& name : names) {
-    if (wanted(name)) add_entry(tree, "/etc/" + name);
-  }
+  for (const char* name : etc_names) add_entry(tree, std::string("/etc/") + name);
+  for (const std::string& name : found_by_prefix("/etc")) add_entry(tree, "/etc/" + name);
   tree.entries.push_back({Entry::Kind::link, "/var/tmp", "/tmp"});
   const std::vector<Generated> generated = {
       passwd_file(),
