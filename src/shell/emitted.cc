@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::uint64_t entry_cost = 256;  // of a redirect, pipe or export handed to one more command
 
+// What bash itself says (errors, times, traces) then stands between what is computed.
+bool joins_stderr(const Redirect& redirect) {
+  return (redirect.fd == 2 || redirect.also_stderr) && names_descriptor(redirect);
+}
+
 }  // namespace
 
 /// Redirects of enclosing groups, or of exec, as far as they still hold here. Returns how many the innermost gave.
@@ -23,6 +28,7 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
     own_input |= flow.own_input.is && scope == input_ends;
     const std::size_t before = command.redirects.size();
     for (const Redirect& redirect : scope->redirects) {
+      if (!own_output && flow.output != nullptr && joins_stderr(redirect)) flow.output->lose();
       if (own_input && redirect.fd == 0) continue;
       if (own_output && redirect.fd == 1 && !redirect.also_stderr) continue;
       command.redirects.push_back(redirect);
@@ -44,6 +50,9 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.directory = state_.around.directory;
   if (command.directory) afford(command.directory->size());
   const std::size_t own = command.redirects.size();
+  const std::string name = command.words.empty() ? "" : command.words[0].text();
+  if (flow.output != nullptr && name != "echo" && name != "printf" && std::ranges::any_of(command.redirects, joins_stderr))
+    flow.output->lose();
   take_stdin(command, flow);
   add_enclosing(command, flow.redirects, flow, false);
   lasting_added_ = add_enclosing(command, lasting_now_, flow, true);

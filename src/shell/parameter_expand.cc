@@ -48,7 +48,7 @@ void Evaluator::expand_operand(const Parts& parts, Builder& builder, const Flow&
       continue;
     }
     std::string_view text = part.text;
-    if (i == 0) text = expand_tilde(part, text, builder, false, i + 1 < parts.size());
+    if (i == 0) text = expand_tilde(text, builder, {builder.context() == Context::assignment, false, i + 1 < parts.size()});
     // Unlike text outside, an operand's is split.
     if (!text.empty()) builder.value(Value::of(std::string(text)));
   }
@@ -195,6 +195,10 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
     return give_up(Piece::Kind::unknown);
   }
   if (parameter.op == ":") {
+    // Of what is no array, ${x[@]:1} takes characters.
+    const Variable* variable = parameter.has_subscript ? state_.find(parameter.name) : nullptr;
+    if (variable != nullptr && variable->kind == Variable::Kind::scalar)
+      return builder.value(transform(parameter, values->front(), part, flow));
     std::optional<long long> from = arithmetic(parameter.first, flow);
     std::optional<long long> count = parameter.has_second ? arithmetic(parameter.second, flow) : std::nullopt;
     bool sparse =
@@ -413,7 +417,7 @@ Value Evaluator::replace(const Parameter& parameter, const std::string& text, co
     if (op == "/%") return Value::of(text + replacement);
     return Value::of(text);
   }
-  if (op == "/#") {
+  if (op == "/#" || text.empty()) {
     std::optional<std::size_t> length = pattern->prefix(text, true);
     return Value::of(length ? replacement + text.substr(*length) : text);
   }

@@ -62,7 +62,7 @@ Evaluator::Looked Evaluator::look_up(std::string_view name) const {
     if (name == "#" && state_.around.positional != nullptr) {
       return {Looked::Kind::set, Value::of(std::to_string(state_.around.positional->size()))};
     }
-    if (name == "-") return unknown();
+    if (name == "-" || name == "!") return unknown();
     return number();
   }
   if (all_volatile_ || volatile_.contains(name)) return unknown();
@@ -154,7 +154,9 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
     // A name from the environment stays exported when it is assigned.
     bool given = given_.variables.contains(std::string(name));
     next.exported = given;
-    if (add) {
+    // What it has from the environment becomes its first element.
+    const bool usual = given || (name[0] >= 'A' && name[0] <= 'Z');
+    if (add || (key && usual)) {
       Looked before = look_up(name);
       if (before.kind == Looked::Kind::unknown) return state_.make_unknown(name);
       next.kind = Variable::Kind::scalar;
@@ -250,6 +252,11 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   }
   if (!known) return state_.make_unknown(name);
   state_.set(name, std::move(next));
+}
+
+/// Unset once, or a local or temporary one: a variable like others.
+void Evaluator::lose_meaning(std::string_view name) {
+  if (is_numeric(name)) volatile_.insert(std::string(name));
 }
 
 void Evaluator::lose(std::string_view name) {
