@@ -309,6 +309,11 @@ void Evaluator::expand_list(const std::vector<Value>& values, char which, Builde
     }
     return;
   }
+  // Between the words of a list other separators than blanks make empty ones or do not: not worth being wrong about.
+  std::string ifs;
+  const bool blanks = separators(ifs) && ifs.find_first_not_of(" \t\n") == std::string::npos;
+  if ((!builder.quoted || !builder.is_new()) && !blanks && values.size() > 1)
+    return builder.unknown_list({.kind = Piece::Kind::unknown, .text = which == '@' ? "$@" : "$*"});
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) builder.end_field();
     if (builder.quoted) builder.exist();

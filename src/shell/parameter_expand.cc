@@ -189,6 +189,7 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
       if (!some) return give_up(Piece::Kind::unknown);
     }
     char op = parameter.op.back();
+    if (builder.quoted && parameter.first.empty() && null != (op == '+')) builder.exist();
     if (op == '+') return null ? void() : expand_operand(parameter.first, builder, flow);
     if (!null) return expand_list(*values, which, builder);
     if (op == '-') return expand_operand(parameter.first, builder, flow);
@@ -197,8 +198,12 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   if (parameter.op == ":") {
     // Of what is no array, ${x[@]:1} takes characters.
     const Variable* variable = parameter.has_subscript ? state_.find(parameter.name) : nullptr;
-    if (variable != nullptr && variable->kind == Variable::Kind::scalar)
-      return builder.value(transform(parameter, values->front(), part, flow));
+    if (variable != nullptr && variable->kind == Variable::Kind::scalar) {
+      const Value some = transform(parameter, values->front(), part, flow);
+      // Whether nothing is a word then is another matter.
+      const bool nothing = some.known && some.text.empty();
+      return nothing ? give_up(Piece::Kind::unknown) : builder.value(some);
+    }
     std::optional<long long> from = arithmetic(parameter.first, flow);
     std::optional<long long> count = parameter.has_second ? arithmetic(parameter.second, flow) : std::nullopt;
     bool sparse =
@@ -225,7 +230,10 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   }
   std::vector<Value> changed;
   for (const Value& value : *values) changed.push_back(transform(parameter, value, part, flow));
-  expand_list(changed, which, builder);
+  // Changed, they are joined by what IFS says even for @.
+  std::string ifs;
+  const bool joined = builder.context() != Context::word && (!separators(ifs) || !ifs.empty());
+  expand_list(changed, joined ? '*' : which, builder);
 }
 
 Evaluator::Looked Evaluator::look_up_parameter(const Parameter& parameter, const Flow& flow) {

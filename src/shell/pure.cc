@@ -143,6 +143,8 @@ class Printf {
       while (length < most && i + length < format_.size() &&
              std::string_view("0123456789abcdefABCDEF").find(format_[i + length]) != std::string_view::npos)
         ++length;
+    } else if (std::string_view("abefnrtvE\\'\"?").find(letter) == std::string_view::npos) {
+      length = 1;  // what follows means what it means without it
     }
     out_ += decode_format(format_.substr(i, length));
     return i + length;
@@ -217,7 +219,7 @@ class Printf {
     }
   }
 
-  // %b: as echo -e, but \nnn needs no zero and \" and \' are escapes too.
+  // %b: as echo -e, but \nnn needs no zero.
   std::string decode_b(const std::string& text) {
     std::string prepared;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -225,11 +227,6 @@ class Printf {
         char next = text[i + 1];
         if (next >= '1' && next <= '7') {
           prepared += "\\0";
-          continue;
-        }
-        if (next == '"' || next == '\'' || next == '?') {
-          prepared += next;
-          ++i;
           continue;
         }
         prepared += text[i++];
@@ -425,6 +422,7 @@ Text tr(const Arguments& arguments, const std::string& input) {
   else if (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-')
     return std::nullopt;
   if (arguments.size() - i != (remove ? 1u : 2u)) return std::nullopt;
+  if (remove && arguments[i].size() > 1 && arguments[i][0] == '-') return std::nullopt;
   Text from = tr_set(arguments[i]);
   if (!from) return std::nullopt;
   std::string out;
