@@ -454,6 +454,7 @@ void Evaluator::run_named(std::string_view text, const Flow& flow, std::set<std:
     for (const auto& [key, value] : now.elements) run_named(known_text(value), flow, seen);
     if (now.kind == Variable::Kind::unknown || !now.value.known) run_suspects(name, flow, seen);
   }
+  forget_arithmetic(text);
   --naming_;
 }
 
@@ -474,7 +475,7 @@ void Evaluator::forget_arithmetic(std::string_view text) {
     if (!is_name_start(text[i]) || (i > 0 && is_name_char(text[i - 1]))) continue;
     std::size_t end = i;
     while (end < text.size() && is_name_char(text[end])) ++end;
-    state_.make_unknown(text.substr(i, end - i));
+    lose(text.substr(i, end - i));
     i = end;
   }
 }

@@ -189,12 +189,20 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
       if (!some) return give_up(Piece::Kind::unknown);
     }
     char op = parameter.op.back();
-    if (builder.quoted && parameter.first.empty() && null != (op == '+')) builder.exist();
+    const bool plain = std::all_of(parameter.first.begin(), parameter.first.end(), [](const Part& each) {
+      return each.kind == Part::Kind::literal || (each.kind == Part::Kind::variable && each.text != "@");
+    });
+    if (builder.quoted && plain && null != (op == '+')) builder.exist();
+    if (builder.quoted && null && op == '+' && !values->empty()) return give_up(Piece::Kind::unknown);
     if (op == '+') return null ? void() : expand_operand(parameter.first, builder, flow);
     if (!null) return expand_list(*values, which, builder);
     if (op == '-') return expand_operand(parameter.first, builder, flow);
     return give_up(Piece::Kind::unknown);
   }
+  // Changed, they are joined and split otherwise than they are.
+  std::string ifs;
+  const bool usual =
+      (builder.quoted && builder.context() == Context::word) || (separators(ifs) && ifs == " \t\n");
   if (parameter.op == ":") {
     // Of what is no array, ${x[@]:1} takes characters.
     const Variable* variable = parameter.has_subscript ? state_.find(parameter.name) : nullptr;
@@ -218,6 +226,7 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
     auto begin = std::min<std::size_t>(static_cast<std::size_t>(*from), all.size());
     auto size =
         count ? std::min<std::size_t>(static_cast<std::size_t>(*count), all.size() - begin) : all.size() - begin;
+    if (!usual) return give_up(Piece::Kind::unknown);
     all = std::vector<Value>(all.begin() + static_cast<std::ptrdiff_t>(begin),
                              all.begin() + static_cast<std::ptrdiff_t>(begin + size));
     return expand_list(all, which, builder);
@@ -230,16 +239,19 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   }
   std::vector<Value> changed;
   for (const Value& value : *values) changed.push_back(transform(parameter, value, part, flow));
-  // Changed, they are joined by what IFS says even for @.
-  std::string ifs;
-  const bool joined = builder.context() != Context::word && (!separators(ifs) || !ifs.empty());
-  expand_list(changed, joined ? '*' : which, builder);
+  if (!usual) return give_up(Piece::Kind::unknown);
+  expand_list(changed, which, builder);
 }
 
 Evaluator::Looked Evaluator::look_up_parameter(const Parameter& parameter, const Flow& flow) {
   if (!parameter.has_subscript) return look_up(parameter.name);
   const Variable* variable = state_.find(parameter.name);
-  std::optional<std::string> key = subscript(parameter.subscript, variable, flow);
+  std::optional<std::string> key;
+  // Of what is not set it may not be looked at.
+  if (variable == nullptr || variable->kind == Variable::Kind::unset)
+    maybe([&] { key = subscript(parameter.subscript, variable, flow); });
+  else
+    key = subscript(parameter.subscript, variable, flow);
   variable = state_.find(parameter.name);
   Looked unknown{Looked::Kind::unknown,
                  Value::unknown("${" + std::string(parameter.name) + "[…]}", std::string(parameter.name))};
@@ -295,6 +307,9 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
   if (null == Status::unknown) {
     if (op == '?') note_abort();
     side_effects(parameter, flow);
+    const Variable* variable = op == '=' ? state_.find(parameter.name) : nullptr;
+    if (variable != nullptr && variable->integer)
+      maybe([&] { run_named(known_text(expand_value(parameter.first, Context::assignment, flow)), flow); });
     if (op == '=') lose(parameter.name);
     builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
     return true;
