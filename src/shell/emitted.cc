@@ -14,6 +14,13 @@ bool joins_stderr(const Redirect& redirect) {
   return (redirect.fd == 2 || redirect.also_stderr) && names_descriptor(redirect);
 }
 
+bool sends_output(const std::vector<Redirect>& redirects) {
+  return std::ranges::any_of(redirects, [](const Redirect& redirect) {
+    const bool itself = redirect.kind == Redirect::Kind::duplicate && redirect.target.text() == "1";
+    return redirect.fd == 1 && !itself;
+  });
+}
+
 }  // namespace
 
 /// Redirects of enclosing groups, or of exec, as far as they still hold here. Returns how many the innermost gave.
@@ -21,6 +28,7 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
   const RedirectScope* output_ends = lasting ? flow.own_output.lasting : flow.own_output.outer;
   const RedirectScope* input_ends = lasting ? flow.own_input.lasting : flow.own_input.outer;
   bool own_output = false, own_input = false;
+  bool sent = sends_output(command.redirects);  // what lies further out does not get it
   std::size_t first = 0;
   for (const RedirectScope* scope = innermost; scope != nullptr; scope = scope->outer) {
     if (!afford(entry_cost * scope->redirects.size() + 16)) break;
@@ -30,7 +38,7 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
     for (const Redirect& redirect : scope->redirects) {
       if (!own_output && flow.output != nullptr && joins_stderr(redirect)) flow.output->lose();
       if (own_input && redirect.fd == 0) continue;
-      if (own_output && redirect.fd == 1 && !redirect.also_stderr) continue;
+      if ((own_output || sent) && redirect.fd == 1 && !redirect.also_stderr) continue;
       command.redirects.push_back(redirect);
       if (redirect.kind == Redirect::Kind::here_text && command.kind != Command::Kind::compound)
         command.redirects.back().target = left_of(redirect, command, flow, lasting);
@@ -38,6 +46,7 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
       command.redirects.back().also_stderr = false;
       command.redirects.back().fd = 2;
     }
+    sent = sent || sends_output(scope->redirects);
     if (scope == innermost) first = command.redirects.size() - before;
   }
   return first;
