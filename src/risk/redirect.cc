@@ -77,7 +77,8 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
       if (before && (redirect.kind == Redirect::Kind::write || command.conditional)) may_hold(place.path, held);
       if (complaints) may_hold(place.path, "$unknown");
-      if (run.words.size() == 2 && run.words[0].text == "cat") may_hold_same(locate(run, run.words[1].text).path, place.path);
+      if (run.words.size() == 2 && run.words[0].text == "cat")
+        may_hold_same(locate(run, run.words[1].text).path, place.path);
       const bool exact = command.output || copies_exactly(run, command);
       if (target.known && exact && (was_whole || redirect.kind == Redirect::Kind::write)) whole_.insert(place.path);
       package_settings(run, place, *text, target.where);

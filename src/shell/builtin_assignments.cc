@@ -56,7 +56,8 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   const std::vector<Declared> declared = declared_;
   // Outside a function it is a mistake without effect.
   if (name == "local" && calls_.empty()) {
-    if (in_trap_) not_understood("a trap that makes a variable local to what it interrupts", script_.commands[index].where);
+    if (in_trap_)
+      not_understood("a trap that makes a variable local to what it interrupts", script_.commands[index].where);
     return Status::failure;
   }
   bool local = name == "local" || ((name == "declare" || name == "typeset") && !calls_.empty());
@@ -260,8 +261,7 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
     std::size_t end = input->find('\n');
     line = input->substr(0, end);
     if (!own && flow.input != nullptr) {
-      const bool sure =
-          known && !script_.commands[index].conditional && maybes_ == 0 && leaves_ == unit_leaves_;
+      const bool sure = known && !script_.commands[index].conditional && maybes_ == 0 && leaves_ == unit_leaves_;
       flow.input->text = sure ? std::optional(end == std::string::npos ? "" : input->substr(end + 1)) : std::nullopt;
     }
   }

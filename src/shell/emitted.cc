@@ -60,7 +60,8 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   if (command.directory) afford(command.directory->size());
   const std::size_t own = command.redirects.size();
   const std::string name = command.words.empty() ? "" : command.words[0].text();
-  if (flow.output != nullptr && name != "echo" && name != "printf" && std::ranges::any_of(command.redirects, joins_stderr))
+  if (flow.output != nullptr && name != "echo" && name != "printf" &&
+      std::ranges::any_of(command.redirects, joins_stderr))
     flow.output->lose();
   take_stdin(command, flow);
   add_enclosing(command, flow.redirects, flow, false);

@@ -340,16 +340,16 @@ class Evaluator {
   mutable bool limited_ = false;
   std::optional<std::uint64_t> aborted_;  // the moment of the first expansion that may end the unit
   std::optional<Surroundings> abort_around_;
-  std::uint64_t leaves_ = 0;        // how often a loop or function may have been left
-  std::uint64_t doubts_ = 0;        // how often something might have ended its shell early
+  std::uint64_t leaves_ = 0;         // how often a loop or function may have been left
+  std::uint64_t doubts_ = 0;         // how often something might have ended its shell early
   std::uint64_t substitutions_ = 0;  // how many have run
-  std::uint64_t exits_ = 0;         // … by `set -e`: what was written before that is still right
-  std::uint64_t aliased_ = 0;       // how often an alias was made or taken away
-  std::uint64_t unit_aliased_ = 0;  // … when what runs now was read
-  std::uint64_t unit_leaves_ = 0;   // leaves_ when it was read
+  std::uint64_t exits_ = 0;          // … by `set -e`: what was written before that is still right
+  std::uint64_t aliased_ = 0;        // how often an alias was made or taken away
+  std::uint64_t unit_aliased_ = 0;   // … when what runs now was read
+  std::uint64_t unit_leaves_ = 0;    // leaves_ when it was read
   std::uint32_t loops_ = 0;
   std::uint32_t maybes_ = 0;
-  std::uint32_t naming_ = 0;                            // run_named in run_named
+  std::uint32_t naming_ = 0;  // run_named in run_named
   bool in_trap_ = false;
   bool own_input_ = false;                              // of the function that is about to be called: not its caller's
   bool traps_print_ = false;                            // DEBUG, ERR and RETURN are run in the middle …

@@ -34,8 +34,8 @@ void Evaluator::note_output(std::uint32_t index) {
     if (redirect.kind != Redirect::Kind::duplicate || redirect.fd != 1) return false;
     const std::string number = redirect.target.text();
     return number != "1" && std::ranges::none_of(command.redirects, [&](const Redirect& opened) {
-      return opened.fd > 2 && opened.kind != Redirect::Kind::duplicate && std::to_string(opened.fd) == number;
-    });
+             return opened.fd > 2 && opened.kind != Redirect::Kind::duplicate && std::to_string(opened.fd) == number;
+           });
   });
   if (!to_file || aside || (command.input && !afford(command.input->size()))) return;
   command.output = computed_output(command);

@@ -48,7 +48,8 @@ void Evaluator::expand_operand(const Parts& parts, Builder& builder, const Flow&
       continue;
     }
     std::string_view text = part.text;
-    if (i == 0) text = expand_tilde(text, builder, {builder.context() == Context::assignment, false, i + 1 < parts.size()});
+    if (i == 0)
+      text = expand_tilde(text, builder, {builder.context() == Context::assignment, false, i + 1 < parts.size()});
     // Unlike text outside, an operand's is split.
     if (!text.empty()) builder.value(Value::of(std::string(text)));
   }
@@ -201,8 +202,7 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   }
   // Changed, they are joined and split otherwise than they are.
   std::string ifs;
-  const bool usual =
-      (builder.quoted && builder.context() == Context::word) || (separators(ifs) && ifs == " \t\n");
+  const bool usual = (builder.quoted && builder.context() == Context::word) || (separators(ifs) && ifs == " \t\n");
   if (parameter.op == ":") {
     // Of what is no array, ${x[@]:1} takes characters.
     const Variable* variable = parameter.has_subscript ? state_.find(parameter.name) : nullptr;

@@ -70,6 +70,9 @@ Status Evaluator::eval_builtin(std::uint32_t index, std::size_t first, const Flo
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   }
+  // By itself it reads nothing.
+  const std::optional<std::string> input = script_.commands[index].input;
+  if (!own_input_ && flow.input != nullptr && input) flow.input->text = input;
   redirected(index, flow, [&](const Flow& inner) { run_text(text, inner, where); });
   return Status::unknown;
 }
