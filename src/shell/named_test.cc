@@ -387,6 +387,12 @@ TEST(Named, WhatBashDoesOtherwiseThanItsManualLetsOneThink) {
                "x=$(eval 'echo ls' >&2; echo evil); $x"});
 }
 
+TEST(Named, WhatEndsAtAMistakeIsNotTakenForDone) {
+  expect_told({"readonly y=1; x=evil; for y in 1; do x=ls; done; $x", "readonly y=1; x=evil; read y x <<< 'a ls'; $x",
+               "readonly y=1; x=evil; let y=2 x=3; $x", "readonly a=(1); x=evil; a+=(2); x=ls\n$x",
+               "x=evil; declare -A m; m[]=1; x=ls\n$x", "x=evil; a=(1); a[-5]=2; x=ls\n$x"});
+}
+
 TEST(Named, WhatACallIsGivenIsGivenToWhatItRuns) {
   expect_told(
       {"eval '. /dev/stdin' <<< evil", "eval 'f() { . /dev/stdin; }; f' <<< evil", ". <(echo 'read x; $x') <<< evil"});

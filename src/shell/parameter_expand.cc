@@ -173,6 +173,11 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   };
   const bool prompt = parameter.op == "@" && !parameter.first.empty() && parameter.first[0].text.starts_with('P');
   if (!values && prompt) run_named(parameter.name, flow);
+  // A length below nothing is a mistake.
+  const bool below = parameter.has_second &&
+                     std::any_of(parameter.second.begin(), parameter.second.end(),
+                                 [](const Part& each) { return each.text.find('-') != std::string_view::npos; });
+  if (!values && below && parameter.op == ":") note_abort();
   if (!values) return give_up(parameter.length ? Piece::Kind::number : Piece::Kind::unknown);
   if (parameter.length) return builder.value(Value::of(std::to_string(values->size())));
   if (parameter.op.empty()) return expand_list(*values, which, builder);
@@ -218,6 +223,7 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
         parameter.has_subscript && state_.find(parameter.name) != nullptr &&
         !state_.find(parameter.name)->elements.empty() &&
         state_.find(parameter.name)->elements.rbegin()->first != array_key(static_cast<long long>(values->size()) - 1);
+    if (count && *count < 0) note_abort();
     if (!from || *from < 0 || sparse || (parameter.has_second && (!count || *count < 0)))
       return give_up(Piece::Kind::unknown);
     std::vector<Value> all = *values;
@@ -310,6 +316,7 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
     const Variable* variable = op == '=' ? state_.find(parameter.name) : nullptr;
     if (variable != nullptr && variable->integer)
       maybe([&] { run_named(known_text(expand_value(parameter.first, Context::assignment, flow)), flow); });
+    if (variable != nullptr && variable->readonly) note_abort();
     if (op == '=') lose(parameter.name);
     builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
     return true;

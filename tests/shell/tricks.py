@@ -336,6 +336,11 @@ SUBSCRIPTS = [
 
 # What bash does otherwise than its manual lets one think: seen by reading this reader against bash's own code.
 DETAILS = [
+    "readonly y=1; x=%b; for y in 1; do x=%a; done; $x", "readonly y=1; x=%b; read y x <<< 'a %a'; $x",
+    "readonly y=1; x=%b; ((y=2, x=3)); $x", "readonly y=1; x=%b; let y=2 x=3; $x",
+    "readonly y; x=%b; : ${y:=a}; x=%a\n$x", "readonly a=(1); x=%b; a+=(2); x=%a\n$x",
+    "x=%b; declare -A m; m[]=1; x=%a\n$x", "x=%b; a=(1); a[-5]=2; x=%a\n$x",
+    "x=%b; : ${@:0:-9}; x=%a\n$x", "x=%b; a=(1 2); : ${a[@]:0:-1}; x=%a\n$x",
     "y=%b; read 1x y <<< '%b %a'; $y", "z=%b; read x 1y z <<< 'a b %a'; $z", "shopt -s failglob; shopt -Zu failglob; x=%b; : no*; x=%a\n$x",
     "shopt -s lastpipe; shopt -Zu lastpipe; x=%a; : | x=%b; $x", "shopt -s lastpipe; shopt -u -Z lastpipe; x=%a; : | x=%b; $x",
     "x=%a; trap 'local x=%b' USR1; f() { x=%a; kill -USR1 $$; $x; }; f", "trap 'local x=%b' DEBUG; set -T; f() { x=%a; $x; }; f",
