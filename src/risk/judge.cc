@@ -248,6 +248,24 @@ void Judge::write_text(const std::string& path, std::string_view text, bool appe
   std::string& kept = written_[path];
   if (!append) kept.clear();
   if (kept.size() + text.size() <= most) kept += text;
+  const auto earlier = append ? earlier_.find(path) : earlier_.end();
+  if (earlier == earlier_.end()) return;
+  for (std::string& other : earlier->second) {
+    if (other.size() + text.size() <= most) other += text;
+  }
+}
+
+void Judge::may_hold(const std::string& path, const std::string& text) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string>& earlier = earlier_[path];
+  if (earlier.size() > most || std::ranges::find(earlier, text) != earlier.end()) return;
+  earlier.push_back(earlier.size() < most && may_copy(text.size()) ? text : "$unknown");
+}
+
+void Judge::may_hold_same(const std::string& from, const std::string& to) {
+  const auto found = earlier_.find(from);
+  if (found == earlier_.end() || from == to) return;
+  for (const std::string& text : std::vector<std::string>(found->second)) may_hold(to, text);
 }
 
 void Judge::prints(const std::string& text) {
@@ -273,7 +291,10 @@ void Judge::copy_text(const std::string& from, const std::string& to) {
   const std::string copied = *text;
   const std::string inside = to + "/" + from.substr(from.rfind('/') + 1);
   for (const std::string& path : {to, inside}) {
+    const auto before = written_.find(path);
+    if (before != written_.end()) may_hold(path, before->second);
     write_text(path, copied, false);
+    may_hold_same(from, path);
     if (is_whole(from)) whole_.insert(path);
   }
 }

@@ -123,6 +123,9 @@ class Judge {
   /// What npm will find under that name.
   void package_script(Run& run, std::string_view name, std::string_view text, const Arg& arg);
   void write_text(const std::string& path, std::string_view text, bool append);
+  /// What was written may not have been: under a condition, after an error, with noclobber.
+  void may_hold(const std::string& path, const std::string& text);
+  void may_hold_same(const std::string& from, const std::string& to);
   /// True once for each time that a file is written, so that no tool judges the same text again.
   bool picks_up(const std::string& path) { return picked_up_.insert(path).second; }
   /// `positional` nothing: whoever runs it may hand it anything.
@@ -232,6 +235,7 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  std::map<std::string, std::vector<std::string>, std::less<>> earlier_;  // what they may hold instead
   bool placeless_ = false;                                   // some of these are known by their names alone
   mutable std::uint64_t compared_ = 0;                       // names, where places are not known
   std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept

@@ -1,4 +1,6 @@
 // Text inside commands: shell text, scripts that an interpreter is given, code in other languages.
+#include <utility>
+
 #include "model/descriptor_name.h"
 #include "risk/code.h"
 #include "risk/judge.h"
@@ -174,6 +176,15 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
 void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg,
                         std::optional<std::vector<Arg>> positional) {
   if (too_deep(run)) return;
+  if (const auto found = earlier_.find(locate(run, name).path); found != earlier_.end()) {
+    const std::string path = found->first;
+    const std::vector<std::string> others = std::exchange(found->second, {});
+    earlier_.erase(found);
+    for (const std::string& other : others) {
+      if (other != text) run_written(run, name, other, language, arg, positional);
+    }
+    earlier_[path] = others;
+  }
   if (!positional) {
     Arg any = synthetic("$argument", arg);
     any.known = false;

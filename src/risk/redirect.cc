@@ -4,6 +4,15 @@
 #include "risk/judge.h"
 
 namespace cordon::risk {
+namespace {
+
+bool joins_stderr(const Command& command) {
+  return std::ranges::any_of(command.redirects, [](const Redirect& each) {
+    return each.kind == Redirect::Kind::duplicate && each.fd == 2 && each.target.text() == "1";
+  });
+}
+
+}  // namespace
 
 void Judge::redirects(Run& run, const Command& command) {
   if (command.redirects.empty()) return;
@@ -53,6 +62,9 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   const bool was_whole = is_whole(locate(run, target.text).path);
   writes(run, target);
   if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, redirect, streams);
+  // What bash and programs complain of, in words that the script may have chosen.
+  const bool complaints = redirect.fd == 2 || redirect.also_stderr || joins_stderr(command);
+  if (complaints) mark_file(locate(run, target.text).path, Flow{.decoded = true});
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
     const Place place = locate(run, target.text);
     mark_file(place.path, run.out);
@@ -60,7 +72,13 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
     if (run.words.size() == 2 && run.words[0].text == "cat") rename_program(run, run.words[1], target);
     if (run.out.endless && place.kept()) raise(run, "system.fill", target.where);
     if (std::optional<std::string> text = output_text(run, command)) {
+      const std::string* before = file_text(place.path);
+      const std::string held = before ? *before : "";
       write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
+      if (before && (redirect.kind == Redirect::Kind::write || command.conditional)) may_hold(place.path, held);
+      if (complaints) may_hold(place.path, "$unknown");
+      if (run.words.size() == 2 && run.words[0].text == "cat")
+        may_hold_same(locate(run, run.words[1].text).path, place.path);
       const bool exact = command.output || copies_exactly(run, command);
       if (target.known && exact && (was_whole || redirect.kind == Redirect::Kind::write)) whole_.insert(place.path);
       package_settings(run, place, *text, target.where);

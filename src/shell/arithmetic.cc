@@ -79,9 +79,10 @@ class Calculation {
       for (std::string_view op : {"<<=", ">>=", "*=", "/=", "%=", "+=", "-=", "&=", "^=", "|=", "="}) {
         bool plain = op == "=";
         if (!(plain ? take_operator("=", "=") : take(op))) continue;
+        const long long left = plain ? 0 : look(name);
         long long right = assignment();
         if (!good_) break;
-        value = plain ? right : combine(op.substr(0, op.size() - 1), look(name), right);
+        value = plain ? right : combine(op.substr(0, op.size() - 1), left, right);
         if (good_ && evaluating_) names_.assign(name, value);
         --depth_;
         return value;
@@ -119,7 +120,16 @@ class Calculation {
     if (op == "<" || op == ">") return take_operator(op, op == "<" ? "<=" : ">=");
     if (op == "*") return take_operator(op, "*=");
     if (op == "==" || op == "!=" || op == "<=" || op == ">=" || op == "||" || op == "&&") return take(op);
+    if ((op == "+" || op == "-") && before_name(op)) return good_ = false;
     return take_operator(op, "=");
+  }
+
+  // After a number, too, --x is one operator to bash.
+  bool before_name(std::string_view op) {
+    skip_blanks();
+    if (!text_.substr(at_).starts_with(op) || !text_.substr(at_ + 1).starts_with(op)) return false;
+    const std::size_t next = text_.find_first_not_of(" \t\n", at_ + 2);
+    return next != std::string_view::npos && is_name_start(text_[next]);
   }
 
   long long binary(std::size_t level) {
@@ -150,7 +160,7 @@ class Calculation {
     if (++depth_ > 100) return good_ = false, 0;
     long long exponent = power();
     --depth_;
-    if (exponent < 0) return good_ = !evaluating_, 0;
+    if (exponent < 0) return good_ = false, 0;
     unsigned long long value = 1, factor = u(base);
     for (unsigned long long left = u(exponent); left != 0; left >>= 1, factor *= factor) {
       if ((left & 1) != 0) value *= factor;
@@ -217,6 +227,7 @@ class Calculation {
     unsigned long long base = 10, value = 0;
     if (std::size_t hash = token.find('#'); hash != std::string_view::npos) {
       base = 0;
+      if (token[0] == '0') return good_ = false, 0;
       for (char c : token.substr(0, hash)) {
         if (!is_digit(c) || base > 64) return good_ = false, 0;
         base = base * 10 + static_cast<unsigned>(c - '0');
@@ -328,9 +339,7 @@ std::optional<long long> Evaluator::arithmetic(const Parts& parts, const Flow& f
     note_abort();
     return std::nullopt;
   }
-  std::string plain = std::move(text.text);
-  std::erase(plain, '"');
-  return arithmetic(plain, flow, 0);
+  return arithmetic(text.text, flow, 0);
 }
 
 std::optional<long long> Evaluator::arithmetic(std::string_view text, const Flow& flow, int depth) {
@@ -445,6 +454,7 @@ void Evaluator::run_named(std::string_view text, const Flow& flow, std::set<std:
     for (const auto& [key, value] : now.elements) run_named(known_text(value), flow, seen);
     if (now.kind == Variable::Kind::unknown || !now.value.known) run_suspects(name, flow, seen);
   }
+  forget_arithmetic(text);
   --naming_;
 }
 
@@ -465,7 +475,7 @@ void Evaluator::forget_arithmetic(std::string_view text) {
     if (!is_name_start(text[i]) || (i > 0 && is_name_char(text[i - 1]))) continue;
     std::size_t end = i;
     while (end < text.size() && is_name_char(text[end])) ++end;
-    state_.make_unknown(text.substr(i, end - i));
+    lose(text.substr(i, end - i));
     i = end;
   }
 }

@@ -213,7 +213,7 @@ void Evaluator::collect_simple(const Node& node, Assigned& out) const {
       bool may_be_option = i == first + 1 && (!literal || node.words[i].plain().empty());
       bool quoted_format = !node.words[i].parts.empty() && (node.words[i].parts[0].kind == Part::Kind::single ||
                                                             node.words[i].parts[0].kind == Part::Kind::dquote);
-      if (may_be_option && !quoted_format) out.everything = true;
+      if (may_be_option && (!quoted_format || text.starts_with('-'))) out.everything = true;
       if (printf_target) {
         if (!literal) out.everything = true;
         printf_target = false;

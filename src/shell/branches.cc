@@ -98,29 +98,31 @@ Status Evaluator::case_node(const Node& node, const Flow& flow) {
   Surroundings before = state_.around;
   courses.emplace_back();
   ends.push_back(before);
-  State::Changes falling;
-  Surroundings falling_around;
-  bool falls = false, takes_rest = false;
+  // What a clause may begin with other than what was before: ;& reaches the next, ;;& all that follow.
+  struct Entry {
+    State::Changes changes;
+    Surroundings around;
+  };
+  std::vector<Entry> tested;
+  std::optional<Entry> falling;
+  bool takes_rest = false;
   for (const CaseClause& clause : node.clauses) {
     for (const Word& pattern : clause.patterns) {
       maybe([&] { expand_one(pattern.parts, Context::pattern, inner, pattern.where); });
     }
     std::size_t mark = state_.mark();
-    if (falls) {
-      // It may be entered from above or by its own pattern.
-      std::vector<State::Changes> entered(2);
-      entered[0] = std::exchange(falling, {});
+    if (falling || !tested.empty()) {
+      std::vector<State::Changes> entered(1);
+      for (const Entry& entry : tested) entered.push_back(entry.changes), merge(entry.around);
+      if (falling) entered.push_back(falling->changes), merge(falling->around);
       join(entered);
-      merge(falling_around);
     }
     if (clause.body != nullptr) list(*clause.body, inner);
-    falls = clause.end != CaseClause::End::stop;
     Surroundings end = std::exchange(state_.around, before);
     State::Changes changes = state_.take_back(mark);
-    if (falls) {
-      falling = changes;
-      falling_around = end;
-    }
+    falling.reset();
+    if (clause.end == CaseClause::End::fall_through) falling = {changes, end};
+    if (clause.end == CaseClause::End::test_next) tested.push_back({changes, end});
     courses.push_back(std::move(changes));
     ends.push_back(std::move(end));
     takes_rest = takes_rest || std::any_of(clause.patterns.begin(), clause.patterns.end(), [](const Word& pattern) {

@@ -32,6 +32,7 @@ class Evaluator::Builder {
   void exist() { exists_ = true, soft_end_ = false; }
   void end_field();
   bool at_start() const { return current_.empty() && !exists_; }
+  bool is_new() const { return done_.empty() && at_start(); }
   std::vector<Field> finish(Span where);
   Field finish_one(Span where);
 

@@ -17,9 +17,10 @@ void Evaluator::unknown_names(std::uint32_t index, std::size_t first) {
     std::string name = text.substr(0, text.find_first_of("=["));
     if (is_name(name)) lose(name);
     if (is_name(name) && script_.commands[index].input) suspect(name, *script_.commands[index].input);
-    // A name may hang on its option: -vx, -ax.
-    if (text.size() > 2 && text[0] == '-' && is_name(std::string_view(text).substr(2)))
-      state_.make_unknown(text.substr(2));
+    // A name may hang on its options: -vx, -rax.
+    for (std::size_t at = 2; at < text.size() && text[0] == '-'; ++at) {
+      if (is_name(std::string_view(text).substr(at))) lose(text.substr(at));
+    }
   }
 }
 
@@ -54,7 +55,11 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   const std::vector<Field> words = script_.commands[index].words;
   const std::vector<Declared> declared = declared_;
   // Outside a function it is a mistake without effect.
-  if (name == "local" && calls_.empty()) return Status::failure;
+  if (name == "local" && calls_.empty()) {
+    if (in_trap_)
+      not_understood("a trap that makes a variable local to what it interrupts", script_.commands[index].where);
+    return Status::failure;
+  }
   bool local = name == "local" || ((name == "declare" || name == "typeset") && !calls_.empty());
   Variable flags;
   bool prints = words.size() == first + 1, functions = false, indexed = false, associative = false, global = false;
@@ -120,7 +125,8 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
   }
   if (name == "export" && !unexport) flags.exported = true;
   if (name == "readonly") flags.readonly = true;
-  if (prints && flow.output != nullptr) flow.output->lose();
+  // Without names it lists all that have the attributes.
+  if ((prints || i >= words.size()) && flow.output != nullptr) flow.output->lose();
   if (functions) {
     // declare -f prints the text of functions; an exported one is called by a child, where this reader does not go.
     if (flow.output != nullptr) flow.output->lose();
@@ -167,6 +173,7 @@ Status Evaluator::declare_builtin(std::string_view name, std::uint32_t index, st
     if (local && !global && !calls_.empty() && (name == "local" || name == "declare" || name == "typeset")) {
       calls_.back().locals.push_back({entry.name, old == nullptr ? Variable{.kind = Variable::Kind::function} : *old});
       state_.set(entry.name, Variable{});
+      lose_meaning(entry.name);
       old = state_.find(entry.name);
     }
     Variable next;
@@ -245,6 +252,8 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
   std::string ifs;
   bool known = plain && input && separators(ifs) && ifs.find_first_not_of(" \t\n") == std::string::npos;
   if (known && !raw && input->find('\\') != std::string::npos) known = false;
+  // It stops at what is no name; before that it may or may not have read.
+  if (!std::ranges::all_of(names, [](const std::string& name) { return is_name(name); })) known = false;
   bool own = std::any_of(script_.commands[index].redirects.begin(), script_.commands[index].redirects.end(),
                          [](const Redirect& r) { return r.fd == 0; });
   std::string line;
@@ -252,7 +261,7 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
     std::size_t end = input->find('\n');
     line = input->substr(0, end);
     if (!own && flow.input != nullptr) {
-      const bool sure = known && !script_.commands[index].conditional;
+      const bool sure = known && !script_.commands[index].conditional && maybes_ == 0 && leaves_ == unit_leaves_;
       flow.input->text = sure ? std::optional(end == std::string::npos ? "" : input->substr(end + 1)) : std::nullopt;
     }
   }
@@ -287,21 +296,24 @@ Status Evaluator::read_builtin(std::uint32_t index, std::size_t first, const Flo
 
 Status Evaluator::unset_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field> words = script_.commands[index].words;
-  bool functions = false, variables = false, mistaken = false;
+  bool functions = false, variables = false, mistaken = false, options = true;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
     if (!words[i].known()) {
       forget_everything();
       return Status::unknown;
     }
     std::string text = words[i].text();
-    if (text.starts_with('-')) {
+    if (options && text.size() > 1 && text.starts_with('-')) {
+      options = text != "--";
       functions = functions || text.find('f') != std::string::npos;
       variables = variables || text.find('v') != std::string::npos;
       if (text.find('n') != std::string::npos) variables = true;
       mistaken = mistaken || text.find_first_not_of("-fvn") != std::string::npos || (functions && variables);
       continue;
     }
+    options = false;
     std::string name = text.substr(0, text.find('['));
+    lose_meaning(name);
     const Variable* old = state_.find(name);
     // What it stands for is gone.
     if (!functions && old != nullptr && old->reference) forget_everything();

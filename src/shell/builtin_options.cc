@@ -77,6 +77,7 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
       positional = text == "--" || i < words.size();
       break;
     }
+    if (text == "+") continue;
     if (text.size() < 2 || (text[0] != '-' && text[0] != '+')) {
       positional = true;
       break;
@@ -104,9 +105,7 @@ Status Evaluator::set_builtin(std::uint32_t index, std::size_t first) {
   auto values = std::make_shared<std::vector<Value>>();
   for (; i < words.size(); ++i) {
     for (const Piece& piece : words[i].pieces) {
-      bool one = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::number ||
-                 (piece.quoted && piece.variable != "@");
-      if (!one) {
+      if (!is_one_word(piece)) {
         state_.around.positional = nullptr;
         return Status::success;
       }
@@ -167,6 +166,8 @@ Status Evaluator::alias_builtin(std::uint32_t index, std::size_t first) {
     if (equals == std::string::npos && !words[i].known()) dialect_.every_alias_doubtful = true;
     if (equals == std::string::npos || equals == 0) continue;
     std::string name = text.substr(0, equals);
+    // bash takes no such name.
+    if (name.find_first_of("/$`'\"\\ \t\n()<>;&|") != std::string::npos && words[i].known()) continue;
     odd(Oddity::Kind::alias, name, words[i].where);
     if (certain && words[i].known()) {
       dialect_.aliases[name] = text.substr(equals + 1);
@@ -213,30 +214,29 @@ void Evaluator::extended_patterns(bool on, std::uint32_t index) {
   }
 }
 
+Status Evaluator::doubt_options() {
+  Surroundings& around = state_.around;
+  around.options_unknown = around.failglob = around.nocasematch = around.lastpipe = true;
+  dialect_.expansion_doubtful = dialect_.extglob_doubtful = true;
+  return Status::unknown;
+}
+
 Status Evaluator::shopt_builtin(std::uint32_t index, std::size_t first) {
   const std::vector<Field>& words = script_.commands[index].words;
-  bool on = false, off = false, shell_options = false;
+  bool on = false, off = false, shell_options = false, options = true;
   for (std::size_t i = first + 1; i < words.size(); ++i) {
-    if (!words[i].known()) {
-      state_.around.options_unknown = true;
-      dialect_.expansion_doubtful = true;
-      dialect_.extglob_doubtful = true;
-      return Status::unknown;
-    }
     std::string text = words[i].text();
-    if (text.starts_with('-')) {
+    options = options && text.starts_with('-');
+    // With a mistake it does nothing.
+    if (!words[i].known() || (options && text.find_first_not_of("-psuqo") != std::string::npos)) return doubt_options();
+    if (options) {
       on = on || text.find('s') != std::string::npos;
       off = off || text.find('u') != std::string::npos;
       shell_options = shell_options || text.find('o') != std::string::npos;
       continue;
     }
     if (!on && !off) continue;
-    if (on && off) {
-      state_.around.options_unknown = true;
-      dialect_.expansion_doubtful = true;
-      dialect_.extglob_doubtful = true;
-      continue;
-    }
+    if (on && off) return doubt_options();
     const bool otherwise = text == "extdebug" || text == "localvar_inherit" || text == "localvar_unset" ||
                            text == "xpg_echo" || text.starts_with("compat");
     if ((otherwise && on) || (text == "extquote" && off))

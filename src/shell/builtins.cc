@@ -183,7 +183,7 @@ Status Evaluator::wrapped_builtin(std::string_view name, std::uint32_t index, st
       return Status::unknown;
     }
     std::string text = words[i].text();
-    if (name != "command" && text == "--") continue;
+    if (name != "command" && text == "--" && i == first + 1) continue;
     if (name != "command" || text.size() < 2 || text[0] != '-') break;
     if (text != "--" && text.find_first_not_of("pvV", 1) != std::string::npos) {
       // A mistake, with which nothing is run.

@@ -9,6 +9,18 @@ namespace {
 
 constexpr std::uint64_t entry_cost = 256;  // of a redirect, pipe or export handed to one more command
 
+// What bash itself says (errors, times, traces) then stands between what is computed.
+bool joins_stderr(const Redirect& redirect) {
+  return (redirect.fd == 2 || redirect.also_stderr) && names_descriptor(redirect);
+}
+
+bool sends_output(const std::vector<Redirect>& redirects) {
+  return std::ranges::any_of(redirects, [](const Redirect& redirect) {
+    const bool itself = redirect.kind == Redirect::Kind::duplicate && redirect.target.text() == "1";
+    return redirect.fd == 1 && !itself;
+  });
+}
+
 }  // namespace
 
 /// Redirects of enclosing groups, or of exec, as far as they still hold here. Returns how many the innermost gave.
@@ -16,6 +28,7 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
   const RedirectScope* output_ends = lasting ? flow.own_output.lasting : flow.own_output.outer;
   const RedirectScope* input_ends = lasting ? flow.own_input.lasting : flow.own_input.outer;
   bool own_output = false, own_input = false;
+  bool sent = sends_output(command.redirects);  // what lies further out does not get it
   std::size_t first = 0;
   for (const RedirectScope* scope = innermost; scope != nullptr; scope = scope->outer) {
     if (!afford(entry_cost * scope->redirects.size() + 16)) break;
@@ -23,8 +36,9 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
     own_input |= flow.own_input.is && scope == input_ends;
     const std::size_t before = command.redirects.size();
     for (const Redirect& redirect : scope->redirects) {
+      if (!own_output && flow.output != nullptr && joins_stderr(redirect)) flow.output->lose();
       if (own_input && redirect.fd == 0) continue;
-      if (own_output && redirect.fd == 1 && !redirect.also_stderr) continue;
+      if ((own_output || sent) && redirect.fd == 1 && !redirect.also_stderr) continue;
       command.redirects.push_back(redirect);
       if (redirect.kind == Redirect::Kind::here_text && command.kind != Command::Kind::compound)
         command.redirects.back().target = left_of(redirect, command, flow, lasting);
@@ -32,6 +46,7 @@ std::size_t Evaluator::add_enclosing(Command& command, const RedirectScope* inne
       command.redirects.back().also_stderr = false;
       command.redirects.back().fd = 2;
     }
+    sent = sent || sends_output(scope->redirects);
     if (scope == innermost) first = command.redirects.size() - before;
   }
   return first;
@@ -44,6 +59,10 @@ std::uint32_t Evaluator::emit(Command command, const Flow& flow) {
   command.directory = state_.around.directory;
   if (command.directory) afford(command.directory->size());
   const std::size_t own = command.redirects.size();
+  const std::string name = command.words.empty() ? "" : command.words[0].text();
+  if (flow.output != nullptr && name != "echo" && name != "printf" &&
+      std::ranges::any_of(command.redirects, joins_stderr))
+    flow.output->lose();
   take_stdin(command, flow);
   add_enclosing(command, flow.redirects, flow, false);
   lasting_added_ = add_enclosing(command, lasting_now_, flow, true);

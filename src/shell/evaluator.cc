@@ -191,14 +191,14 @@ Status Evaluator::stages(const Pipeline& pipeline, const Flow& flow) {
       inner.input = held.get();
     }
     bool keeps = last && state_.around.lastpipe;
-    std::uint64_t doubts = doubts_;
+    const std::uint64_t doubts = doubts_ + leaves_;
     auto run_stage = [&] { node(*pipeline.stages[i], inner); };
     if (keeps) {
       maybe(run_stage);
     } else {
       in_subshell(run_stage);
     }
-    if (doubts_ != doubts) output.lose();
+    if (doubts_ + leaves_ != doubts) output.lose();
     if (last) break;
     from = std::move(output.commands);
     held = std::make_unique<Input>();
@@ -327,9 +327,9 @@ Status Evaluator::compound(const Node& node, const Flow& flow) {
 }
 
 Status Evaluator::subshell(const List& body, const Flow& flow) {
-  Status status = Status::unknown;
-  in_subshell([&] { status = list(body, flow); });
-  return status;
+  in_subshell([&] { list(body, flow); });
+  // It may have been left early.
+  return Status::unknown;
 }
 
 Status Evaluator::coproc(const Node& coproc, const Flow& flow) {

@@ -156,17 +156,21 @@ class Evaluator {
   template <class F>
   void in_subshell(F body);
   template <class F>
+  void redirected(std::uint32_t index, const Flow& flow, F body);
+  template <class F>
   void maybe(F body);
 
   // Simple commands.
   Status simple(const Node& node, const Flow& flow);
   Status assignments_only(const Node& node, Command& command, const Flow& flow);
   Status dispatch(Command& command, const Node& node, const Flow& flow);
+  void restore(const std::vector<State::Change>& before);
   Status call_function(const Variable& function, std::uint32_t index, const Flow& flow);
   Status run_body(const Node& body, std::uint32_t index, const Flow& flow);
   Status run_body(const Node& body, std::uint32_t index, const Flow& flow,
                   std::shared_ptr<const std::vector<Value>> arguments);
   Status enter(const Node& body, std::uint32_t index, const Flow& flow);
+  bool is_one_word(const Piece& piece) const;
   std::shared_ptr<const std::vector<Value>> arguments_of(std::uint32_t index, std::size_t first) const;
   template <class F>
   void each_round(const Assigned& assigned, F round);
@@ -209,6 +213,7 @@ class Evaluator {
   void expand_aliases(bool on, std::uint32_t index);
   /// Whether what the command does to the shell is done for sure, and to this shell.
   bool holds_for_what_follows(std::uint32_t index) const;
+  Status doubt_options();
   Status shopt_builtin(std::uint32_t index, std::size_t first);
   Status trap_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
   Status exec_builtin(std::uint32_t index, std::size_t first, const Flow& flow);
@@ -228,6 +233,7 @@ class Evaluator {
   void run_unknown(const std::vector<Piece>& pieces, const Flow& flow);
   /// Something not known is assigned to it, or to what it stands for.
   void lose(std::string_view name);
+  void lose_meaning(std::string_view name);
   bool hides_global(const std::string& name);
   void note_descriptor(std::uint32_t index, std::size_t first);
   // Whatever ran may also have left the loop around it.
@@ -253,7 +259,12 @@ class Evaluator {
   static Field field_of(const Value& value);
   void expand_process(const Part& part, Builder& builder, const Flow& flow);
   void expand_arithmetic(const Part& part, Builder& builder, const Flow& flow);
-  std::string_view expand_tilde(const Part& part, std::string_view text, Builder& builder, bool after_colon, bool more);
+  struct TildePlace {
+    bool assignment;  // after each colon, too
+    bool later;       // only there
+    bool more;        // follows in the same word
+  };
+  std::string_view expand_tilde(std::string_view text, Builder& builder, TildePlace place);
   void expand_operand(const Parts& parts, Builder& builder, const Flow& flow);
   bool expand_conditional(const Parameter& parameter, const Looked& looked, const Part& part, Builder& builder,
                           const Flow& flow);
@@ -329,15 +340,17 @@ class Evaluator {
   mutable bool limited_ = false;
   std::optional<std::uint64_t> aborted_;  // the moment of the first expansion that may end the unit
   std::optional<Surroundings> abort_around_;
-  std::uint64_t leaves_ = 0;        // how often a loop or function may have been left
-  std::uint64_t doubts_ = 0;        // how often something might have ended its shell early
-  std::uint64_t exits_ = 0;         // … by `set -e`: what was written before that is still right
-  std::uint64_t aliased_ = 0;       // how often an alias was made or taken away
-  std::uint64_t unit_aliased_ = 0;  // … when what runs now was read
-  std::uint64_t unit_leaves_ = 0;   // leaves_ when it was read
+  std::uint64_t leaves_ = 0;         // how often a loop or function may have been left
+  std::uint64_t doubts_ = 0;         // how often something might have ended its shell early
+  std::uint64_t substitutions_ = 0;  // how many have run
+  std::uint64_t exits_ = 0;          // … by `set -e`: what was written before that is still right
+  std::uint64_t aliased_ = 0;        // how often an alias was made or taken away
+  std::uint64_t unit_aliased_ = 0;   // … when what runs now was read
+  std::uint64_t unit_leaves_ = 0;    // leaves_ when it was read
   std::uint32_t loops_ = 0;
   std::uint32_t maybes_ = 0;
-  std::uint32_t naming_ = 0;                            // run_named in run_named
+  std::uint32_t naming_ = 0;  // run_named in run_named
+  bool in_trap_ = false;
   bool own_input_ = false;                              // of the function that is about to be called: not its caller's
   bool traps_print_ = false;                            // DEBUG, ERR and RETURN are run in the middle …
   bool traps_follow_ = false;                           // … and in subshells, too
@@ -374,6 +387,27 @@ void Evaluator::in_subshell(F body) {
   state_.take_back(mark);
   state_.around = std::move(before);
   lasting_now_ = lasting;
+}
+
+// What a function, eval or source runs is under the redirects of the call.
+template <class F>
+void Evaluator::redirected(std::uint32_t index, const Flow& flow, F body) {
+  const bool own_input = std::exchange(own_input_, false);
+  RedirectScope scope;
+  scope.redirects = script_.commands[index].redirects;
+  Flow inner = flow;
+  inner.redirects = &scope;
+  Input here;
+  if (own_input) {
+    here.text = script_.commands[index].input;
+    inner.input = &here;
+    if (script_.commands[index].piped_from.empty()) inner.piped_from = nullptr;
+  }
+  Output elsewhere;
+  bool uncertain = false;
+  if (writes_elsewhere(script_.commands[index], flow, uncertain)) inner.output = &elsewhere;
+  if (uncertain && flow.output != nullptr) flow.output->lose();
+  body(inner);
 }
 
 // An expansion that fails ends what bash read together with it. What that would have changed may then not have changed.

@@ -7,6 +7,20 @@
 #include "shell/characters.h"
 
 namespace cordon::shell {
+namespace {
+
+// Where the value begins in an argument that looks like an assignment: bash expands ~ there, too. 0: it does not.
+std::size_t value_of_argument(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_name_char(text[end])) ++end;
+  if (end == 0 || is_digit(text[0])) return 0;
+  if (end < text.size() && text[end] == '[') end = std::min(end_of_subscript(text, end), text.size());
+  if (text.substr(end).starts_with('+')) ++end;
+  return text.substr(end).starts_with('=') ? end + 1 : 0;
+}
+
+}  // namespace
+
 std::string Evaluator::source_of(const Part& part) const {
   switch (part.kind) {
     case Part::Kind::variable:
@@ -114,13 +128,18 @@ Value Evaluator::expand_value(const Parts& parts, Context context, const Flow& f
 }
 
 void Evaluator::expand_parts(const Parts& parts, Builder& builder, const Flow& flow) {
+  bool assigns = builder.context() == Context::assignment;
   for (std::uint32_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];
     if (part.kind == Part::Kind::literal && !builder.quoted) {
       std::string_view text = part.text;
-      if (i == 0 || builder.context() == Context::assignment) {
-        text = expand_tilde(part, text, builder, i != 0, i + 1 < parts.size());
+      if (i == 0 && builder.context() == Context::word) {
+        const std::size_t value = value_of_argument(text);
+        builder.pattern(text.substr(0, value));
+        text.remove_prefix(value);
+        assigns = value > 0;
       }
+      if (i == 0 || assigns) text = expand_tilde(text, builder, {assigns, i != 0, i + 1 < parts.size()});
       expand_literal(part, text, builder);
       continue;
     }
@@ -134,9 +153,8 @@ void Evaluator::expand_literal(const Part& /*part*/, std::string_view text, Buil
 }
 
 // A leading ~, and in an assignment one after each colon. Returns what is left to expand.
-std::string_view Evaluator::expand_tilde(const Part& /*part*/, std::string_view text, Builder& builder, bool later,
-                                         bool more) {
-  bool assignment = builder.context() == Context::assignment;
+std::string_view Evaluator::expand_tilde(std::string_view text, Builder& builder, TildePlace place) {
+  const auto [assignment, later, more] = place;
   bool at_start = !later;
   for (;;) {
     if (!at_start) {
@@ -291,6 +309,11 @@ void Evaluator::expand_list(const std::vector<Value>& values, char which, Builde
     }
     return;
   }
+  // Between the words of a list other separators than blanks make empty ones or do not: not worth being wrong about.
+  std::string ifs;
+  const bool blanks = separators(ifs) && ifs.find_first_not_of(" \t\n") == std::string::npos;
+  if ((!builder.quoted || !builder.is_new()) && !blanks && values.size() > 1)
+    return builder.unknown_list({.kind = Piece::Kind::unknown, .text = which == '@' ? "$@" : "$*"});
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) builder.end_field();
     if (builder.quoted) builder.exist();
@@ -313,6 +336,7 @@ void Evaluator::note_read_again(const Part& part, std::uint64_t aliased) {
 }
 
 void Evaluator::expand_substitution(const Part& part, Builder& builder, const Flow& flow) {
+  ++substitutions_;
   note_read_again(part, unit_aliased_);
   const std::uint64_t aliased = aliased_;
   if (part.list == nullptr) return builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part)});
@@ -323,10 +347,10 @@ void Evaluator::expand_substitution(const Part& part, Builder& builder, const Fl
   inner.output = &output;
   inner.own_output = own_stream(flow);
   inner.background = false;
-  std::uint64_t doubts = doubts_;
+  const std::uint64_t doubts = doubts_ + leaves_;
   in_subshell([&] { list(*part.list, inner); });
   note_read_again(part, aliased);
-  if (doubts_ != doubts) output.lose();
+  if (doubts_ + leaves_ != doubts) output.lose();
   if (output.known && output.text.size() <= max_known_text) {
     std::string text = std::move(output.text);
     std::erase(text, '\0');
@@ -353,10 +377,10 @@ void Evaluator::expand_process(const Part& part, Builder& builder, const Flow& f
   Input nothing;
   (part.kind == Part::Kind::process_out ? inner.own_input : inner.own_output) = own_stream(flow);
   if (part.kind == Part::Kind::process_out) inner.input = &nothing;
-  std::uint64_t doubts = doubts_;
+  const std::uint64_t doubts = doubts_ + leaves_;
   in_subshell([&] { list(*part.list, inner); });
   note_read_again(part, aliased);
-  if (doubts_ != doubts) output.lose();
+  if (doubts_ + leaves_ != doubts) output.lose();
   Piece piece;
   piece.kind = part.kind == Part::Kind::process_in ? Piece::Kind::process_in : Piece::Kind::process_out;
   piece.text = source_of(part);

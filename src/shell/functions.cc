@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "shell/builtin_names.h"
+#include "shell/characters.h"
 #include "shell/evaluator.h"
 
 namespace cordon::shell {
@@ -66,14 +67,20 @@ Status Evaluator::enter(const Node& body, std::uint32_t index, const Flow& flow)
   return run_body(body, index, flow, nullptr);
 }
 
+// A number is split by an IFS of digits.
+bool Evaluator::is_one_word(const Piece& piece) const {
+  if (piece.quoted) return piece.variable != "@";
+  std::string ifs;
+  return piece.kind == Piece::Kind::literal ||
+         (piece.kind == Piece::Kind::number && separators(ifs) && std::ranges::none_of(ifs, is_digit));
+}
+
 std::shared_ptr<const std::vector<Value>> Evaluator::arguments_of(std::uint32_t index, std::size_t first) const {
   auto positional = std::make_shared<std::vector<Value>>();
   const std::vector<Field>& words = script_.commands[index].words;
   for (std::size_t i = first; i < words.size(); ++i) {
     for (const Piece& piece : words[i].pieces) {
-      bool one = piece.kind == Piece::Kind::literal || piece.kind == Piece::Kind::number ||
-                 (piece.quoted && piece.variable != "@");
-      if (!one) return nullptr;
+      if (!is_one_word(piece)) return nullptr;
     }
     positional->push_back(value_of(words[i]));
   }
@@ -89,26 +96,12 @@ Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& fl
   if (arguments) {
     for (const Value& value : *arguments) suspect("@", known_text(value));
   }
-  const bool own_input = std::exchange(own_input_, false);
   Surroundings outer = state_.around;
   state_.around.positional = std::move(arguments);
-  // Redirects of the call hold for the body too.
-  RedirectScope scope;
-  scope.redirects = script_.commands[index].redirects;
-  Flow inner = flow;
-  inner.redirects = &scope;
-  Input here;
-  if (own_input) {
-    here.text = script_.commands[index].input;
-    inner.input = &here;
-  }
-  Output elsewhere;
-  bool uncertain = false;
-  if (writes_elsewhere(script_.commands[index], flow, uncertain)) inner.output = &elsewhere;
-  if (uncertain && flow.output != nullptr) flow.output->lose();
   calls_.push_back({.body = &body, .begun = state_.moment(), .positional = state_.around.positional});
   ++repeating_;
-  Status status = node(body, inner);
+  Status status = Status::unknown;
+  redirected(index, flow, [&](const Flow& inner) { status = node(body, inner); });
   --repeating_;
   Call call = std::move(calls_.back());
   calls_.pop_back();
@@ -118,14 +111,7 @@ Status Evaluator::run_body(const Node& body, std::uint32_t index, const Flow& fl
     status = Status::unknown;
     merge(outer);
   }
-  for (std::size_t i = call.locals.size(); i-- > 0;) {
-    State::Change& local = call.locals[i];
-    if (local.value.kind == Variable::Kind::function) {
-      state_.make_unknown(local.name);
-    } else {
-      state_.set(local.name, std::move(local.value));
-    }
-  }
+  restore(call.locals);
   state_.around.positional = outer.positional;
   return status;
 }

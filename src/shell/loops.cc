@@ -21,7 +21,9 @@ void Evaluator::forget(const Assigned& assigned) {
   for (const auto& [name, bodies] : assigned.functions) state_.may_become(name, bodies);
   if (assigned.positional) state_.around.positional = nullptr;
   if (assigned.directory) state_.around.directory = std::nullopt;
-  if (assigned.options) state_.around.options_unknown = state_.around.lastpipe = true;
+  if (assigned.names.contains("BASH_ARGV0")) state_.around.zero = Value::unknown("$0", "0");
+  Surroundings& around = state_.around;
+  if (assigned.options) around.options_unknown = around.lastpipe = around.failglob = around.nocasematch = true;
 }
 
 /// A file that the next round finds as this one has left it.
@@ -50,11 +52,15 @@ bool Evaluator::writes_what_it_uses(std::size_t first) const {
 template <class F>
 void Evaluator::each_round(const Assigned& assigned, F round) {
   constexpr int most = 8;
+  const std::uint64_t begin = state_.moment();
+  // What it changes without that being written: a number that holds an assignment.
+  std::set<std::string> unseen;
   for (int i = 0;; ++i) {
     const std::size_t defined = state_.definitions();
     const std::uint64_t aliased = aliased_;
     const std::size_t first = script_.commands.size();
     forget(assigned);
+    for (const std::string& name : unseen) lose(name);
     if (i > 0) ++repeating_;
     ++loops_;
     round();
@@ -62,7 +68,16 @@ void Evaluator::each_round(const Assigned& assigned, F round) {
     if (i > 0) --repeating_;
     const bool aliases = aliased != aliased_ && i == 0 && (dialect_.expand_aliases || dialect_.expansion_doubtful);
     const bool written = i == 0 && writes_what_it_uses(first);
-    if (limited_ || (state_.definitions() == defined && !aliases && !written)) return;
+    const std::size_t before = unseen.size();
+    if (afford(16 * state_.changes_since(begin))) {
+      for (const std::string& name : state_.changed_since(begin))
+        if (!assigned.names.contains(name)) unseen.insert(name);
+    }
+    const bool again = state_.definitions() != defined || aliases || written || unseen.size() != before;
+    if (limited_ || !again) {
+      for (const std::string& name : unseen) lose(name);
+      return;
+    }
     if (i == most) return odd(Oddity::Kind::limit, "functions that a loop defines without end", {});
   }
 }
@@ -88,6 +103,7 @@ Status Evaluator::for_node(const Node& node, const Flow& flow) {
   }
   Assigned assigned;
   collect(node.body, assigned);
+  assigned.names.insert(std::string(node.name));
   bool select = node.kind == Node::Kind::select;
   if (select && flow.input != nullptr) flow.input->text = std::nullopt;
   bool all_known = std::all_of(words.begin(), words.end(), [](const Field& f) { return f.known(); });

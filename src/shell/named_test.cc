@@ -29,15 +29,30 @@ void expect_told(const char* const (&texts)[N]) {
 
 /// Otherwise it would be told of everything.
 TEST(Named, WhatIsOrdinaryIsNotDoubted) {
-  for (const char* text :
-       {"ls", "for i in a b; do ls $i > f; done; ls", "f() { ls \"$@\"; }; f a > log 2>&1", "trap 'ls' EXIT; ls",
-        "x=ls; $x > f", "f() { [ -d \"$1\" ] && for i in \"$1\"/*; do f \"$i\"; done; ls \"$1\"; }; f .",
-        "while read -r x; do ls \"$x\"; done < f", "i=0; while ((i < 3)); do ls; ((i++)); done",
-        "cd x && ls; { ls; } > f; ls", "f() { local x=ls; $x; }; f; f", "cat > f <<'E'\n$(evil)\nE\nls",
-        "set -euo pipefail; shopt -s nullglob; for f in *.c; do ls \"$f\"; done",
-        "export -f ls; ls | while read -r l; do ls; done", "declare -A m; m[a]=1; ((m[a]++)); ls",
-        "read -r x <<< ls; $x", "printf -- '- [ ] remove `evil | sh` [$(evil)]'", "printf '%s\\n' 'a[$(evil)]'",
-        "printf -v x '[$(evil)]'"}) {
+  for (const char* text : {"ls",
+                           "for i in a b; do ls $i > f; done; ls",
+                           "f() { ls \"$@\"; }; f a > log 2>&1",
+                           "trap 'ls' EXIT; ls",
+                           "x=ls; $x > f",
+                           "f() { [ -d \"$1\" ] && for i in \"$1\"/*; do f \"$i\"; done; ls \"$1\"; }; f .",
+                           "while read -r x; do ls \"$x\"; done < f",
+                           "i=0; while ((i < 3)); do ls; ((i++)); done",
+                           "cd x && ls; { ls; } > f; ls",
+                           "f() { local x=ls; $x; }; f; f",
+                           "cat > f <<'E'\n$(evil)\nE\nls",
+                           "set -euo pipefail; shopt -s nullglob; for f in *.c; do ls \"$f\"; done",
+                           "export -f ls; ls | while read -r l; do ls; done",
+                           "declare -A m; m[a]=1; ((m[a]++)); ls",
+                           "read -r x <<< ls; $x",
+                           "printf -- '- [ ] remove `evil | sh` [$(evil)]'",
+                           "printf '%s\\n' 'a[$(evil)]'",
+                           "printf -v x '[$(evil)]'",
+                           "x=\"${y:-\"$z\"}\"; ls \"$x\"",
+                           "x=$(ls 2>&1); ls \"$x\"",
+                           "IFS=, read -r a b <<< x,y; ls \"$a\"",
+                           "make prefix=~/x > log 2>&1; ls",
+                           "eval 'ls' > f 2>&1; echo a > f; ls",
+                           "(cd x && ls) || exit 1; ls"}) {
     EXPECT_FALSE(is_told(text)) << text;
   }
 }
@@ -301,6 +316,99 @@ TEST(Named, WhatIsWrittenThroughADescriptor) {
   const Script script = read("exec 3> s; echo evil >&3; . ./s", {});
   EXPECT_EQ(script.commands[1].output, "evil\n");
   expect_told({"history -s evil; history -w s; . ./s"});
+}
+
+/// Builtins called in unusual ways, variables that hold for one command, what is left early, what bash takes away.
+TEST(Named, WhatBashDoesOtherwiseThanItsManualLetsOneThink) {
+  expect_told({"y=evil; read 1x y <<< 'evil ls'; $y",
+               "z=evil; read x 1y z <<< 'a b ls'; $z",
+               "shopt -s failglob; shopt -Zu failglob; x=evil; : no*; x=ls\n$x",
+               "shopt -s lastpipe; shopt -Zu lastpipe; x=ls; : | x=evil; $x",
+               "shopt -s lastpipe; shopt -u -Z lastpipe; x=ls; : | x=evil; $x",
+               "x=ls; trap 'local x=evil' USR1; f() { x=ls; kill -USR1 $$; $x; }; f",
+               "trap 'local x=evil' DEBUG; set -T; f() { x=ls; $x; }; f",
+               "x=evil; x=ls . /dev/stdin <<< \"$x\"",
+               "x=evil; f() { read y; $y; }; x=ls f <<< $x",
+               "x=evil; x=ls eval '. /dev/stdin' <<< \"$x\"",
+               "x=evil; x=ls read y <<< $x; $y",
+               "g=1; g() { evil; }; unset x -f g; g",
+               "set + evil; $1",
+               "set -- ls; set + evil; \"$1\"",
+               "set -- evil; set +; \"$1\"",
+               "set +x + evil; $1",
+               "x=ls; eval \"$(declare -l x=evil; declare -l; echo :)\"; $x",
+               "x=ls; eval \"$(export x=evil; export -a; declare -x; echo :)\"; $x",
+               "x=evil; builtin -- -- eval x=ls; $x",
+               "z=ls; y='q z=evil'; command declare x=$y; $z",
+               "z=ls; y='q z=evil'; builtin declare x=$y; $z",
+               "z=ls; y='q z=evil'; command export x=$y; $z",
+               "eval \"$(printf ':\\c\\nevil')\"",
+               "x=$(echo aa | tr 'a-c[:lower:]' '[:upper:]x'); ${x:-evil}",
+               "x=$(echo a | tr a '[:digit:]'); ${x:-evil}",
+               "HOME[1]=x; ${HOME[0]:+evil}",
+               "x=2; y=evil; : $((5--x)); y=ls\n$y",
+               "x=2; y=evil; : $((5++x)); y=ls\n$y",
+               "x=evil; : $((0 && 2**-1)); x=ls\n$x",
+               "y='\"1'; x=evil; : $(( $y )); x=ls\n$x",
+               "x=evil; : $((010#5)); x=ls\n$x",
+               "x=aevil; ${x[@]:1}",
+               "x=aevil; ${x[*]:1}",
+               "x=; ${x/*/evil}",
+               "x=; ${x//*/evil}",
+               "HOME=evil; set -- x=~; ${1#x=}",
+               "HOME=evil; f() { ${1#x=}; }; f x=~",
+               "HOME=evil; for i in x=~; do ${i#x=}; done",
+               "HOME=evil; set -- x=a:~; ${1#x=a:}",
+               "y=evil; x=$( [[ -z a ]] ) && y=ls; $y",
+               "y=evil; x=$( ((0)) ) && y=ls; $y",
+               "y=evil; (exit 1; :) && y=ls; $y",
+               "y=evil; (kill -9 $BASHPID; :) && y=ls; $y",
+               "printf 'evil\\nls\\n' | { read y 3< no; read x; $x; }",
+               "printf 'evil\\nls\\n' | { for i in 1; do break; read y; done; read x; $x; }",
+               "printf 'evil\\nls\\n' | { for i in 1; do continue; read y; done; read x; $x; }",
+               "unset RANDOM; RANDOM='x evil'; set -- $RANDOM ls; $2",
+               "set -- $! ls evil; $2",
+               "f() { $2; }; f $! ls evil",
+               "unset SECONDS; SECONDS='x evil'; set -- $SECONDS ls; $2",
+               "x=evil; while [ -e no ]; do printf '-v' x %s ls; done; $x",
+               "y=evil; x='y=5'; while [ -e no ]; do ((x)); done; $y",
+               "x=ls; read -rax <<< evil; $x",
+               "x=ls; case a in a) x=evil;;& b) :;; *) $x;; esac",
+               "x=ls; case a in a) x=evil;;& b) :;; c) :;; *) $x;; esac",
+               "x=evil; x=ls x=ls :; $x",
+               "x=ls; x=1 eval 'unset x; x=evil'; $x",
+               "f() { unset x; x=evil; }; x=ls; x=1 f; $x",
+               "x=ls; x=1 printf -v x evil; $x",
+               "p=ls; pz=evil; v=1; x=\"${v+$p\"z\"}\"; $x",
+               "x=\"${v-\"$\"(evil)}\"",
+               "cat <<E\n${v-\"$\"(evil)}\nE",
+               "cat <<E\n${v-$\"(evil)\"}\nE",
+               "x=$(eval 'echo ls' > /dev/null; echo evil); $x",
+               "x=$(eval 'echo ls' >&2; echo evil); $x"});
+}
+
+TEST(Named, WhatEndsAtAMistakeIsNotTakenForDone) {
+  expect_told({"readonly y=1; x=evil; for y in 1; do x=ls; done; $x", "readonly y=1; x=evil; read y x <<< 'a ls'; $x",
+               "readonly y=1; x=evil; let y=2 x=3; $x", "readonly a=(1); x=evil; a+=(2); x=ls\n$x",
+               "x=evil; declare -A m; m[]=1; x=ls\n$x", "x=evil; a=(1); a[-5]=2; x=ls\n$x"});
+}
+
+TEST(Named, WhatACallIsGivenIsGivenToWhatItRuns) {
+  expect_told(
+      {"eval '. /dev/stdin' <<< evil", "eval 'f() { . /dev/stdin; }; f' <<< evil", ". <(echo 'read x; $x') <<< evil"});
+  for (const char* text : {"eval bash <<< evil", "f() { eval bash; }; f <<< evil", "command eval bash <<< evil"}) {
+    const Script script = read(text, {});
+    EXPECT_EQ(script.commands.back().input, "evil\n") << text;
+  }
+}
+
+TEST(Named, WhatIsAssignedInASubscriptIsNotKnown) {
+  for (const char* text :
+       {"x=ls; test -v 'a[x=2]'; $x", "x=ls; read 'a[x=2]' <<< 1; $x", "x=ls; y='a[x=2]'; : ${!y}; $x",
+        "x=ls; y='x=2'; a=([y]=1); $x", "x=ls; : {a[x=2]}< /dev/null; $x", "x=ls; RANDOM='x=2'; $x"}) {
+    const Script script = read(text, {});
+    EXPECT_FALSE(script.understood && script.commands.back().words[0].known()) << text;
+  }
 }
 
 }  // namespace

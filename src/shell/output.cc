@@ -29,7 +29,15 @@ void Evaluator::note_output(std::uint32_t index) {
   bool to_file = std::any_of(command.redirects.begin(), command.redirects.end(), [](const Redirect& redirect) {
     return redirect.fd == 1 && (redirect.kind == Redirect::Kind::write || redirect.kind == Redirect::Kind::append);
   });
-  if (!to_file || (command.input && !afford(command.input->size()))) return;
+  // { …; echo x >&2; } > f: not into f, but into what 2 is.
+  const bool aside = std::ranges::any_of(command.redirects, [&](const Redirect& redirect) {
+    if (redirect.kind != Redirect::Kind::duplicate || redirect.fd != 1) return false;
+    const std::string number = redirect.target.text();
+    return number != "1" && std::ranges::none_of(command.redirects, [&](const Redirect& opened) {
+             return opened.fd > 2 && opened.kind != Redirect::Kind::duplicate && std::to_string(opened.fd) == number;
+           });
+  });
+  if (!to_file || aside || (command.input && !afford(command.input->size()))) return;
   command.output = computed_output(command);
 }
 

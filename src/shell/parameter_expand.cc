@@ -48,7 +48,8 @@ void Evaluator::expand_operand(const Parts& parts, Builder& builder, const Flow&
       continue;
     }
     std::string_view text = part.text;
-    if (i == 0) text = expand_tilde(part, text, builder, false, i + 1 < parts.size());
+    if (i == 0)
+      text = expand_tilde(text, builder, {builder.context() == Context::assignment, false, i + 1 < parts.size()});
     // Unlike text outside, an operand's is split.
     if (!text.empty()) builder.value(Value::of(std::string(text)));
   }
@@ -172,6 +173,11 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   };
   const bool prompt = parameter.op == "@" && !parameter.first.empty() && parameter.first[0].text.starts_with('P');
   if (!values && prompt) run_named(parameter.name, flow);
+  // A length below nothing is a mistake.
+  const bool below = parameter.has_second &&
+                     std::any_of(parameter.second.begin(), parameter.second.end(),
+                                 [](const Part& each) { return each.text.find('-') != std::string_view::npos; });
+  if (!values && below && parameter.op == ":") note_abort();
   if (!values) return give_up(parameter.length ? Piece::Kind::number : Piece::Kind::unknown);
   if (parameter.length) return builder.value(Value::of(std::to_string(values->size())));
   if (parameter.op.empty()) return expand_list(*values, which, builder);
@@ -189,18 +195,35 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
       if (!some) return give_up(Piece::Kind::unknown);
     }
     char op = parameter.op.back();
+    const bool plain = std::all_of(parameter.first.begin(), parameter.first.end(), [](const Part& each) {
+      return each.kind == Part::Kind::literal || (each.kind == Part::Kind::variable && each.text != "@");
+    });
+    if (builder.quoted && plain && null != (op == '+')) builder.exist();
+    if (builder.quoted && null && op == '+' && !values->empty()) return give_up(Piece::Kind::unknown);
     if (op == '+') return null ? void() : expand_operand(parameter.first, builder, flow);
     if (!null) return expand_list(*values, which, builder);
     if (op == '-') return expand_operand(parameter.first, builder, flow);
     return give_up(Piece::Kind::unknown);
   }
+  // Changed, they are joined and split otherwise than they are.
+  std::string ifs;
+  const bool usual = (builder.quoted && builder.context() == Context::word) || (separators(ifs) && ifs == " \t\n");
   if (parameter.op == ":") {
+    // Of what is no array, ${x[@]:1} takes characters.
+    const Variable* variable = parameter.has_subscript ? state_.find(parameter.name) : nullptr;
+    if (variable != nullptr && variable->kind == Variable::Kind::scalar) {
+      const Value some = transform(parameter, values->front(), part, flow);
+      // Whether nothing is a word then is another matter.
+      const bool nothing = some.known && some.text.empty();
+      return nothing ? give_up(Piece::Kind::unknown) : builder.value(some);
+    }
     std::optional<long long> from = arithmetic(parameter.first, flow);
     std::optional<long long> count = parameter.has_second ? arithmetic(parameter.second, flow) : std::nullopt;
     bool sparse =
         parameter.has_subscript && state_.find(parameter.name) != nullptr &&
         !state_.find(parameter.name)->elements.empty() &&
         state_.find(parameter.name)->elements.rbegin()->first != array_key(static_cast<long long>(values->size()) - 1);
+    if (count && *count < 0) note_abort();
     if (!from || *from < 0 || sparse || (parameter.has_second && (!count || *count < 0)))
       return give_up(Piece::Kind::unknown);
     std::vector<Value> all = *values;
@@ -209,6 +232,7 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
     auto begin = std::min<std::size_t>(static_cast<std::size_t>(*from), all.size());
     auto size =
         count ? std::min<std::size_t>(static_cast<std::size_t>(*count), all.size() - begin) : all.size() - begin;
+    if (!usual) return give_up(Piece::Kind::unknown);
     all = std::vector<Value>(all.begin() + static_cast<std::ptrdiff_t>(begin),
                              all.begin() + static_cast<std::ptrdiff_t>(begin + size));
     return expand_list(all, which, builder);
@@ -221,13 +245,19 @@ void Evaluator::expand_many(const Parameter& parameter, const Part& part, Builde
   }
   std::vector<Value> changed;
   for (const Value& value : *values) changed.push_back(transform(parameter, value, part, flow));
+  if (!usual) return give_up(Piece::Kind::unknown);
   expand_list(changed, which, builder);
 }
 
 Evaluator::Looked Evaluator::look_up_parameter(const Parameter& parameter, const Flow& flow) {
   if (!parameter.has_subscript) return look_up(parameter.name);
   const Variable* variable = state_.find(parameter.name);
-  std::optional<std::string> key = subscript(parameter.subscript, variable, flow);
+  std::optional<std::string> key;
+  // Of what is not set it may not be looked at.
+  if (variable == nullptr || variable->kind == Variable::Kind::unset)
+    maybe([&] { key = subscript(parameter.subscript, variable, flow); });
+  else
+    key = subscript(parameter.subscript, variable, flow);
   variable = state_.find(parameter.name);
   Looked unknown{Looked::Kind::unknown,
                  Value::unknown("${" + std::string(parameter.name) + "[…]}", std::string(parameter.name))};
@@ -283,6 +313,10 @@ bool Evaluator::expand_conditional(const Parameter& parameter, const Looked& loo
   if (null == Status::unknown) {
     if (op == '?') note_abort();
     side_effects(parameter, flow);
+    const Variable* variable = op == '=' ? state_.find(parameter.name) : nullptr;
+    if (variable != nullptr && variable->integer)
+      maybe([&] { run_named(known_text(expand_value(parameter.first, Context::assignment, flow)), flow); });
+    if (variable != nullptr && variable->readonly) note_abort();
     if (op == '=') lose(parameter.name);
     builder.unknown({.kind = Piece::Kind::unknown, .text = source_of(part), .variable = std::string(parameter.name)});
     return true;
@@ -413,7 +447,7 @@ Value Evaluator::replace(const Parameter& parameter, const std::string& text, co
     if (op == "/%") return Value::of(text + replacement);
     return Value::of(text);
   }
-  if (op == "/#") {
+  if (op == "/#" || text.empty()) {
     std::optional<std::size_t> length = pattern->prefix(text, true);
     return Value::of(length ? replacement + text.substr(*length) : text);
   }

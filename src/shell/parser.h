@@ -150,6 +150,7 @@ class Parser {
   void read_substitution(Parts& out, std::size_t begin, Part::Kind kind, bool quoted);
   void read_double_paren_substitution(Parts& out, std::size_t begin, Part::Kind kind);
   void read_bracket_arithmetic(Parts& out, std::size_t begin);
+  bool joins_neighbours(const Parts& out);
   bool read_group(Parts& out, char open, char close, unsigned flags);
   void read_array(Parts& out, std::size_t begin);
   void read_nested(std::string_view text, std::size_t begin, bool pin_it, Part& part);

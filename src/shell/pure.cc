@@ -113,9 +113,6 @@ class Printf {
   bool pass() {
     for (std::size_t i = 0; i < format_.size();) {
       if (format_[i] == '\\') {
-        std::size_t end = i + 2;
-        while (end < format_.size() && end < i + 12 && is_name_char(format_[end])) ++end;
-        if (i + 1 < format_.size() && format_[i + 1] == 'c') return stop_ = true;
         i = escape(i);
         continue;
       }
@@ -146,6 +143,8 @@ class Printf {
       while (length < most && i + length < format_.size() &&
              std::string_view("0123456789abcdefABCDEF").find(format_[i + length]) != std::string_view::npos)
         ++length;
+    } else if (std::string_view("abefnrtvE\\'\"?").find(letter) == std::string_view::npos) {
+      length = 1;  // what follows means what it means without it
     }
     out_ += decode_format(format_.substr(i, length));
     return i + length;
@@ -191,6 +190,7 @@ class Printf {
         std::string text = take();
         if (kind == 'b') text = decode_b(text);
         if (kind == 'c') text = text.substr(0, 1);
+        if (kind == 'c' && text.empty()) return false;  // bash writes a NUL
         bool wide = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
         if (wide && (conversion.width > 0 || conversion.precision || kind == 'c')) return false;
         if (conversion.zero) return false;
@@ -219,7 +219,7 @@ class Printf {
     }
   }
 
-  // %b: as echo -e, but \nnn needs no zero and \" and \' are escapes too.
+  // %b: as echo -e, but \nnn needs no zero.
   std::string decode_b(const std::string& text) {
     std::string prepared;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -227,11 +227,6 @@ class Printf {
         char next = text[i + 1];
         if (next >= '1' && next <= '7') {
           prepared += "\\0";
-          continue;
-        }
-        if (next == '"' || next == '\'' || next == '?') {
-          prepared += next;
-          ++i;
           continue;
         }
         prepared += text[i++];
@@ -293,7 +288,7 @@ Text base64(const Arguments& arguments, const std::string& input) {
   bool decode = false, garbage = false;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string& a = arguments[i];
-    if (a == "-d" || a == "-D" || (a.size() > 2 && std::string_view("--decode").starts_with(a)))
+    if (a == "-d" || (a.size() > 2 && std::string_view("--decode").starts_with(a)))
       decode = true;
     else if (a == "-i" || (a.size() > 2 && std::string_view("--ignore-garbage").starts_with(a)))
       garbage = true;
@@ -383,6 +378,7 @@ std::optional<std::string> tr_set(const std::string& text) {
       for (int n = 0; n < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++n, ++i)
         value = value * 8 + (text[i] - '0');
       --i;
+      if (value > 0xff) return std::nullopt;
       plain += static_cast<char>(value);
     } else {
       plain += text[i];
@@ -393,7 +389,7 @@ std::optional<std::string> tr_set(const std::string& text) {
   for (std::size_t i = 0; i < plain.size();) {
     bool matched = false;
     for (const auto& [name, range] : classes) {
-      if (plain.substr(i).starts_with(name)) {
+      if (plain.substr(i).starts_with(name) && !escaped[i]) {
         for (char c = range.first; c <= range.second; ++c) out += c;
         i += name.size();
         matched = true;
@@ -426,6 +422,7 @@ Text tr(const Arguments& arguments, const std::string& input) {
   else if (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-')
     return std::nullopt;
   if (arguments.size() - i != (remove ? 1u : 2u)) return std::nullopt;
+  if (remove && arguments[i].size() > 1 && arguments[i][0] == '-') return std::nullopt;
   Text from = tr_set(arguments[i]);
   if (!from) return std::nullopt;
   std::string out;
@@ -437,6 +434,11 @@ Text tr(const Arguments& arguments, const std::string& input) {
   }
   Text to = tr_set(arguments[i + 1]);
   if (!to || to->empty()) return std::nullopt;
+  // There a class has to stand for the other case of one in the same place.
+  const bool classes = arguments[i + 1].find("[:") != std::string::npos;
+  const bool cases = (arguments[i] == "[:lower:]" && arguments[i + 1] == "[:upper:]") ||
+                     (arguments[i] == "[:upper:]" && arguments[i + 1] == "[:lower:]");
+  if (classes && !cases) return std::nullopt;
   for (char c : input) {
     // The last mention of a character counts.
     std::size_t at = from->rfind(c);

@@ -125,7 +125,8 @@ void Evaluator::follow_output(Command& command) {
     const std::string number = redirect.target.text();
     for (std::size_t j = 0; j < given; ++j) {
       const Redirect& opened = command.redirects[j];
-      const bool file = opened.kind == Redirect::Kind::write || opened.kind == Redirect::Kind::append;
+      const bool file = opened.kind == Redirect::Kind::write || opened.kind == Redirect::Kind::append ||
+                        opened.kind == Redirect::Kind::read_write;
       if (!file || opened.fd <= 2 || std::to_string(opened.fd) != number) continue;
       Redirect stdout_now = opened;
       stdout_now.fd = 1;

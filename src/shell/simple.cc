@@ -103,9 +103,6 @@ void Evaluator::expand_words(const Node& node, Command& command, const Flow& flo
     }
     for (Field& field : expand(word, flow)) command.words.push_back(std::move(field));
     if (i == first) declaration = is_declaration(word.plain());
-    // command and builtin pass the special treatment on.
-    bool passes = i == first && (word.plain() == "command" || word.plain() == "builtin");
-    if (passes && i + 1 < node.words.size()) declaration = is_declaration(node.words[i + 1].plain());
   }
 }
 
@@ -161,7 +158,7 @@ void Evaluator::expand_declaration(const Word& word, Command& command, const Flo
 }
 
 Status Evaluator::assignments_only(const Node& node, Command& command, const Flow& flow) {
-  std::size_t before = script_.commands.size();
+  const std::uint64_t before = substitutions_;
   for (const Word& word : node.words) {
     if (word.assignment) assign(word, command.assignments, flow, true);
   }
@@ -181,8 +178,7 @@ Status Evaluator::assignments_only(const Node& node, Command& command, const Flo
   if (!nothing) emit(std::move(command), flow);
   if (reads_file && flow.output != nullptr) flow.output->lose();
   // The status is that of the last substitution.
-  bool ran = script_.commands.size() > before + 1;
-  return ran || redirected || nothing ? Status::unknown : Status::success;
+  return substitutions_ != before || redirected || nothing ? Status::unknown : Status::success;
 }
 
 void Evaluator::assign(const Word& word, std::vector<Assignment>& out, const Flow& flow, bool apply) {
@@ -256,11 +252,20 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
     if (temporary) {
       std::string variable(head_of(word).name);
       const Variable* old = state_.find(variable);
+      lose_meaning(variable);
       before.push_back({variable, old == nullptr ? Variable{.kind = Variable::Kind::function} : *old});
     }
     assign(word, command.assignments, flow, temporary);
   }
+  // Redirects do not see them.
+  std::vector<State::Change> during;
+  if (!node.redirects.empty()) {
+    for (const State::Change& change : before) during.push_back({change.name, *state_.find(change.name)});
+    restore(before);
+  }
   take_redirects(node.redirects, command.redirects, flow);
+  for (const State::Change& change : during) state_.set(change.name, change.value);
+  const std::uint64_t begun = state_.moment();
   const bool own_input =
       std::ranges::any_of(command.redirects, [](const Redirect& redirect) { return redirect.fd == 0; });
   const bool uncertain =
@@ -285,15 +290,24 @@ Status Evaluator::dispatch(Command& command, const Node& node, const Flow& flow)
   } else {
     write_output(index, flow);
   }
-  for (State::Change& change : before) {
-    // What was exported while it ran may have become the variable's own.
-    if (change.value.kind == Variable::Kind::function || attributed_.contains(change.name) || of_any_shell()) {
-      state_.make_unknown(change.name);
-    } else {
-      state_.set(change.name, std::move(change.value));
-    }
+  if (before.empty()) return status;
+  // What was exported or changed while it ran may have become the variable's own.
+  for (const std::string& changed : state_.changed_since(begun)) attributed_.insert(changed);
+  restore(before);
+  for (const State::Change& change : before) {
+    if (attributed_.contains(change.name) || of_any_shell()) state_.make_unknown(change.name);
   }
   return status;
+}
+
+void Evaluator::restore(const std::vector<State::Change>& before) {
+  for (std::size_t i = before.size(); i-- > 0;) {
+    if (before[i].value.kind == Variable::Kind::function) {
+      state_.make_unknown(before[i].name);
+    } else {
+      state_.set(before[i].name, before[i].value);
+    }
+  }
 }
 
 }  // namespace cordon::shell

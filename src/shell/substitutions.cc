@@ -209,6 +209,21 @@ void Parser::read_double_paren_substitution(Parts& out, std::size_t begin, Part:
   out.push(arena_, part);
 }
 
+// Whether the quoted text read last would be part of another expansion without its quotes: "${x-$p"z"}", "${x-"$"(…)}".
+bool Parser::joins_neighbours(const Parts& out) {
+  const auto is_variable = [](const Part& part) {
+    return part.kind == Part::Kind::variable && is_name_start(part.text[0]);
+  };
+  const Parts& inside = out.back().parts;
+  if (inside.empty()) return false;
+  const Part& first = inside.front();
+  const bool after_variable = out.size() > 1 && is_variable(out[out.size() - 2]);
+  if (after_variable && first.kind == Part::Kind::literal && is_name_char(first.text[0])) return true;
+  const Part& last = inside.back();
+  if (is_variable(last)) return is_name_char(peek(true));
+  return last.kind == Part::Kind::literal && last.text.ends_with('$');
+}
+
 // After `open`: up to the matching `close`. Quotes and substitutions inside hide what looks like either.
 bool Parser::read_group(Parts& out, char open, char close, unsigned flags) {
   if (!deeper()) return false;
@@ -237,6 +252,8 @@ bool Parser::read_group(Parts& out, char open, char close, unsigned flags) {
       literal.flush(out);
       if (c == '\'') read_single(out, at, false);
       if (c == '"') read_double(out, at, false);
+      if (c == '"' && (flags & double_quoted) != 0 && joins_neighbours(out))
+        fail_later("quotes inside quotes, which bash takes away before it reads what they divide", span(at));
       if (c == '`') read_backquote(out, at, (flags & double_quoted) != 0 ? Quote::dquote : Quote::none);
     } else if (c == '$') {
       read_dollar_in_group(out, literal, flags, count);
@@ -262,6 +279,8 @@ void Parser::read_dollar_in_group(Parts& out, Literal& literal, unsigned flags, 
   std::size_t begin = pos_ - 1;
   int next = peek(true);
   if (next == '\'' || next == '"') {
+    if (next == '"' && (flags & double_quoted) != 0)
+      fail_later("a dollar before quotes that bash takes away", span(begin));
     skip(true);
     literal.flush(out);
     return next == '\'' ? read_single(out, begin, true) : read_double(out, begin, true);

@@ -70,7 +70,10 @@ Status Evaluator::eval_builtin(std::uint32_t index, std::size_t first, const Flo
     if (flow.output != nullptr) flow.output->lose();
     return Status::unknown;
   }
-  run_text(text, flow, where);
+  // By itself it reads nothing.
+  const std::optional<std::string> input = script_.commands[index].input;
+  if (!own_input_ && flow.input != nullptr && input) flow.input->text = input;
+  redirected(index, flow, [&](const Flow& inner) { run_text(text, inner, where); });
   return Status::unknown;
 }
 
@@ -78,6 +81,7 @@ Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const F
   const std::vector<Field> words = script_.commands[index].words;
   Span where = script_.commands[index].where;
   std::optional<std::string> text;
+  bool from_stdin = false;
   if (words.size() > first + 1) {
     const Field& file = words[first + 1];
     bool substituted =
@@ -86,9 +90,8 @@ Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const F
       auto found = process_texts_.find(file.pieces[0].from.front());
       if (found != process_texts_.end()) text = found->second;
     }
-    if (file.known() && descriptor_named(file.text()) == 0) {
-      text = script_.commands[index].input;
-    }
+    from_stdin = file.known() && descriptor_named(file.text()) == 0;
+    if (from_stdin) text = script_.commands[index].input;
   }
   if (!text) {
     forget_everything();
@@ -100,7 +103,11 @@ Status Evaluator::source_builtin(std::uint32_t index, std::size_t first, const F
   const auto given = arguments_of(index, first + 2);
   if (arguments) state_.around.positional = given;
   sourced_.emplace_back();
-  run_text(*text, flow, where);
+  redirected(index, flow, [&](const Flow& inner) {
+    // Of a pipe it has left nothing, of a file everything.
+    if (from_stdin && inner.input != nullptr) inner.input->text = std::nullopt;
+    run_text(*text, inner, where);
+  });
   const std::optional<std::uint64_t> returned = sourced_.back();
   sourced_.pop_back();
   // What `set` makes them inside they stay.
@@ -191,7 +198,9 @@ void Evaluator::run_later(const std::string& text, const Flow& flow, Span where,
   Output scrap;
   inner.output = &scrap;
   const std::optional<std::size_t> outer = std::exchange(later_, calls_.size());
+  const bool outer_trap = std::exchange(in_trap_, true);
   run_text(text, inner, where);
+  in_trap_ = outer_trap;
   later_ = outer;
   script_.commands.resize(commands);
   if (state_.around.environment_unknown && !around.environment_unknown) all_volatile_ = true;
@@ -220,7 +229,9 @@ void Evaluator::run_traps() {
     state_.around.positional = nullptr;
     Flow flow;
     flow.conditional = true;
+    const bool outer = std::exchange(in_trap_, true);
     run_text(trap.text, flow, trap.where);
+    in_trap_ = outer;
   }
 }
 

@@ -62,7 +62,7 @@ Evaluator::Looked Evaluator::look_up(std::string_view name) const {
     if (name == "#" && state_.around.positional != nullptr) {
       return {Looked::Kind::set, Value::of(std::to_string(state_.around.positional->size()))};
     }
-    if (name == "-") return unknown();
+    if (name == "-" || name == "!") return unknown();
     return number();
   }
   if (all_volatile_ || volatile_.contains(name)) return unknown();
@@ -122,9 +122,12 @@ std::optional<std::string> Evaluator::subscript(const Parts& parts, const Variab
   if (variable != nullptr && variable->kind == Variable::Kind::associative) {
     Value key = expand_value(parts, Context::assignment, flow);
     if (!key.known) return std::nullopt;
+    if (key.text.empty()) note_abort();
     return key.text;
   }
   std::optional<long long> index = arithmetic(parts, flow);
+  // Beyond its beginning there is nothing to assign to, and bash ends what it read.
+  if (index && *index < 0) note_abort();
   if (!index || *index < 0) return std::nullopt;
   return array_key(*index);
 }
@@ -147,6 +150,8 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
       name == "RANDOM" || name == "SRANDOM" || name == "OPTIND" || (next.integer && (add || !value.known));
   if (evaluated) run_unknown(value.pieces, {}), run_named(known_text(value), {});
   if (next.readonly) {
+    // Some commands end there, some shells do, some go on.
+    not_understood("an assignment to a readonly variable", {});
     note_abort();
     return state_.make_unknown(name);
   }
@@ -154,7 +159,9 @@ void Evaluator::store(std::string_view name, const std::optional<std::string>& k
     // A name from the environment stays exported when it is assigned.
     bool given = given_.variables.contains(std::string(name));
     next.exported = given;
-    if (add) {
+    // What it has from the environment becomes its first element.
+    const bool usual = given || (name[0] >= 'A' && name[0] <= 'Z');
+    if (add || (key && usual)) {
       Looked before = look_up(name);
       if (before.kind == Looked::Kind::unknown) return state_.make_unknown(name);
       next.kind = Variable::Kind::scalar;
@@ -220,6 +227,7 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
       }
     }
     if (old != nullptr && old->reference) return forget_everything();
+    if (old != nullptr && old->readonly) not_understood("an assignment to a readonly variable", {});
     return state_.make_unknown(name);
   }
   if (old != nullptr && !afford(old->size())) return state_.make_unknown(name);
@@ -250,6 +258,11 @@ void Evaluator::store_array(const Part& array, std::string_view name, bool appen
   }
   if (!known) return state_.make_unknown(name);
   state_.set(name, std::move(next));
+}
+
+/// Unset once, or a local or temporary one: a variable like others.
+void Evaluator::lose_meaning(std::string_view name) {
+  if (is_numeric(name)) volatile_.insert(std::string(name));
 }
 
 void Evaluator::lose(std::string_view name) {

@@ -301,7 +301,83 @@ PLACES = [
     "y=x[\\$\\(%b\\)]; ((y))", "y='X[$(%b)]'; y=${y,}; ((y))", "y='a[$(%b)]'; ((${y/a/x}))",
 ]
 
-ALL = PLACES + FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + COURSES + PRINTED
+# What a file holds when it is run: it may not have been written, or not by that.
+FILES = [
+    "{ echo %b; echo %a >&2; } > f; . ./f", "exec 3>&1; { echo %b; echo %a >&3; } > f; . ./f", "echo %a > f; echo %b > d/../f; . ./f",
+    "echo %a > f; exec 3<>f; echo %b >&3; . ./f", "echo %a > f; set -o noclobber; echo %b > f; . ./f; set +C; echo %b > f; . ./f",
+    "echo %b > f; set -o noclobber; echo %a > f; . ./f", "echo %b > f; set -C; echo %a > f; . ./f",
+    "set -C; echo %b > f; echo %a > f; /bin/bash f", "echo %b > f; echo %a < no > f; . ./f", "echo %b > f; < no echo %a > f; . ./f",
+    "echo %b > f; false && echo %a > f; . ./f", "echo %b > f; f() { return; echo %a > f; }; f; . ./f",
+    "echo %b > f; for i in; do echo %a > f; done; . ./f", "echo %b > f; while false; do echo %a > f; done; . ./f",
+    "echo %b > f; case a in b) echo %a > f;; esac; . ./f", "echo %b > f; if false; then echo %a > f; fi; . ./f",
+    "echo %b > f; (exit; echo %a > f); . ./f", "echo %b > f; for i in 1; do break; echo %a > f; done; . ./f",
+    "echo %b > f; set -u; (: $nope; echo %a > f); . ./f", "echo %b > f; (set -e; false; echo %a > f); . ./f",
+    "echo %b > f; : $((1/0)); echo %a > f\n. ./f", "{ echo %b; { echo %a; } > g; } > f; . ./f", "TIMEFORMAT=%b; { time :; } 2> f; . ./f",
+    "echo %b > f; false && echo %a > f; /bin/bash < f", "echo %b > f; false && echo %a > f; /bin/bash f",
+    "echo %b > f; false && echo %a > f; chmod +x f; ./f", "echo %b > f; false && echo %a > f; cp f g; . ./g",
+    "echo %b > f; false && echo %a > f; cat f > g; . ./g", "echo %b > f; false && echo %a > f; mv f g; . ./g",
+    "echo %b > f; false && echo %a > f; . /dev/stdin < f", "echo %b > f; false && echo %a > f; exec < f; /bin/bash",
+    "echo %b > f; false && echo %a > f; source f", "printf r2 > f; false && printf 1 >> f; . ./f",
+    "echo x=%b > f; false && echo x=%a >> f; echo '$x' >> f; . ./f", "echo %b > f; false && { echo %a > f; }; . ./f",
+    "echo %b > f; false && cat > f <<< %a; . ./f", "echo %b > f; echo %a > g; false && mv g f; . ./f",
+    "echo %b > f; echo %a > g; false && cp g f; . ./f", "TIMEFORMAT=%b; { time :; } 2>> f; /bin/bash f",
+    "TIMEFORMAT=%b; { time :; } &> f; /bin/bash f", "TIMEFORMAT=%b; time : 2> f; { time echo :; } > f 2>&1; /bin/bash f",
+    "TIMEFORMAT=%b; { time echo %a; } > f 2>&1; /bin/bash f", "TIMEFORMAT=%b; exec 2> f; time :; . ./f",
+]
+
+# What is assigned inside a subscript or a number.
+SUBSCRIPTS = [
+    "x=%a; trap 'local x=%b; $x' EXIT; f() { exit; }; f", "x=1; test -v 'a[x=2]'; r$x", "x=1; printf -v 'a[x=2]' 1; r$x",
+    "x=1; read 'a[x=2]' <<< 1; r$x", "x=1; declare 'a[x=2]=1'; r$x", "x=1; [[ -v a[x=2] ]]; r$x", "x=1; a=([x=2]=1); r$x",
+    "x=1; : ${#a[x=2]}; r$x", "x=1; y='a[x=2]'; : ${!y}; r$x", "x=1; y='x=2'; a=([y]=1); r$x", "x=1; RANDOM='x=2'; r$x",
+    "x=1; OPTIND='x=2'; r$x", "x=1; : {a[x=2]}< /dev/null; r$x", "x=1; declare -ia q=('x=2'); r$x", "x=1; declare -i q; : ${q:='x=2'}; r$x",
+    "x=1; declare -i q; q+='x=2'; r$x", "x=1; [ -v 'a[x=2]' ]; r$x",
+]
+
+# What bash does otherwise than its manual lets one think: seen by reading this reader against bash's own code.
+DETAILS = [
+    "readonly y=1; x=%b; for y in 1; do x=%a; done; $x", "readonly y=1; x=%b; read y x <<< 'a %a'; $x",
+    "readonly y=1; x=%b; ((y=2, x=3)); $x", "readonly y=1; x=%b; let y=2 x=3; $x",
+    "readonly y; x=%b; : ${y:=a}; x=%a\n$x", "readonly a=(1); x=%b; a+=(2); x=%a\n$x",
+    "x=%b; declare -A m; m[]=1; x=%a\n$x", "x=%b; a=(1); a[-5]=2; x=%a\n$x",
+    "x=%b; : ${@:0:-9}; x=%a\n$x", "x=%b; a=(1 2); : ${a[@]:0:-1}; x=%a\n$x",
+    "y=%b; read 1x y <<< '%b %a'; $y", "z=%b; read x 1y z <<< 'a b %a'; $z", "shopt -s failglob; shopt -Zu failglob; x=%b; : no*; x=%a\n$x",
+    "shopt -s lastpipe; shopt -Zu lastpipe; x=%a; : | x=%b; $x", "shopt -s lastpipe; shopt -u -Z lastpipe; x=%a; : | x=%b; $x",
+    "x=%a; trap 'local x=%b' USR1; f() { x=%a; kill -USR1 $$; $x; }; f", "trap 'local x=%b' DEBUG; set -T; f() { x=%a; $x; }; f",
+    "x=%b; x=%a . /dev/stdin <<< \"$x\"", "x=%b; f() { read y; $y; }; x=%a f <<< $x", "x=%b; x=%a eval '. /dev/stdin' <<< \"$x\"",
+    "x=%b; x=%a read y <<< $x; $y", "g=1; g() { %b; }; unset x -f g; g", "set + %b; $1", "set -- %a; set + %b; \"$1\"",
+    "set -- %b; set +; \"$1\"", "set +x + %b; $1", "TIMEFORMAT=%b; eval \"$( { time echo %a; } 2>&1)\"",
+    "TIMEFORMAT=%b; { time :; } 2>&1 | /bin/bash", "x=%a; eval \"$(declare -l x=%b; declare -l; echo :)\"; $x",
+    "x=%a; eval \"$(export x=%b; export -a; declare -x; echo :)\"; $x", "x=%b; builtin -- -- eval x=%a; $x",
+    "z=%a; y='q z=%b'; command declare x=$y; $z", "z=%a; y='q z=%b'; builtin declare x=$y; $z", "z=%a; y='q z=%b'; command export x=$y; $z",
+    "eval \"$(printf ':\\c\\n%b')\"", "$(printf '%c%s' '' 2 | tr '\\0' 'r')", "x=$(echo cjE= | base64 -D); ${x:-%b}",
+    "x=$(echo aa | tr 'a-c[:lower:]' '[:upper:]x'); ${x:-%b}", "x=$(echo a | tr a '[:digit:]'); ${x:-%b}",
+    "$(echo '[2' | tr '\\[:lower:]' 'r')", "$(echo ' 2' | tr '\\400' r)", "HOME[1]=x; ${HOME[0]:+%b}", "x=2; y=%b; : $((5--x)); y=%a\n$y",
+    "x=2; y=%b; : $((5++x)); y=%a\n$y", "r$((x=0, x += (x=1), x+1))", "x=%b; : $((0 && 2**-1)); x=%a\n$x",
+    "y='\"1'; x=%b; : $(( $y )); x=%a\n$x", "x=%b; : $((010#5)); x=%a\n$x", "x=a%b; ${x[@]:1}", "x=a%b; ${x[*]:1:2}", "x=; ${x/*/%b}",
+    "x=; ${x//*/%b}", "HOME=%b; set -- x=~; ${1#x=}", "HOME=%b; f() { ${1#x=}; }; f x=~", "HOME=%b; for i in x=~; do ${i#x=}; done",
+    "HOME=%b; set -- x=a:~; ${1#x=a:}", "f() { x=$(printf r; return; printf 1)2; $x; }; f",
+    "for i in 1; do x=$(printf r; break; printf 1)2; $x; done", "y=%b; x=$( [[ -z a ]] ) && y=%a; $y", "y=%b; x=$( ((0)) ) && y=%a; $y",
+    "y=%b; (exit 1; :) && y=%a; $y", "y=%b; (kill -9 $BASHPID; :) && y=%a; $y", "printf '%b\\n%a\\n' | { read y 3< no; read x; $x; }",
+    "printf '%b\\n%a\\n' | { for i in 1; do break; read y; done; read x; $x; }",
+    "printf '%b\\n%a\\n' | { for i in 1; do continue; read y; done; read x; $x; }",
+    "shopt -s expand_aliases\nalias /mnt/bin/%b=%a\n/mnt/bin/%b", "unset RANDOM; RANDOM='x %b'; set -- $RANDOM %a; $2",
+    "set -- $! %a %b; $2", "f() { $2; }; f $! %a %b", "unset SECONDS; SECONDS='x %b'; set -- $SECONDS %a; $2",
+    "x=%b; while [ -e no ]; do printf '-v' x %s %a; done; $x", "y=%b; x='y=5'; while [ -e no ]; do ((x)); done; $y",
+    "i=0; y=:; x='y=2'; while ((i++<2)); do echo \"r$y\" | /bin/bash; ((x)); done", "x=%a; read -rax <<< %b; $x",
+    "i=0; while ((i++<2)); do x=XX; echo \"${x/xx/%b}\" | /bin/bash; shopt -s nocasematch; done",
+    "/bin/bash -c 'i=0; while ((i++<2)); do echo \"$0\" | /bin/bash; BASH_ARGV0=%b; done' :",
+    "x=%a; case a in a) x=%b;;& b) :;; *) $x;; esac", "x=%a; case a in a) x=%b;;& b) :;; c) :;; *) $x;; esac", "x=%b; x=%a x=%a :; $x",
+    "x=%a; x=1 eval 'unset x; x=%b'; $x", "f() { unset x; x=%b; }; x=%a; x=1 f; $x", "x=%a; x=1 printf -v x %b; $x",
+    "x=%a; x=1 let y=1 x=2; r$x", "eval '. /dev/stdin' <<< %b", "eval /bin/bash <<< %b", "eval '/bin/bash -s' <<< %b",
+    "eval 'f() { . /dev/stdin; }; f' <<< %b", "eval 'eval . /dev/stdin' <<< %b", "x='. /dev/stdin'; eval $x <<< %b",
+    "eval 'source /dev/fd/0' <<< %b", "echo %b > s; eval '. /dev/stdin' < s", "eval '/bin/bash' < <(echo %b)",
+    "echo %b > s; eval /bin/bash < s", "x=%b; x=%a eval '/bin/bash' <<< \"$x\"", "p=%a; pz=%b; v=1; x=\"${v+$p\"z\"}\"; $x",
+    "x=\"${v-\"$\"(%b)}\"", "cat <<E\n${v-\"$\"(%b)}\nE", "cat <<E\n${v-$\"(%b)\"}\nE", "x=$(eval 'echo %a' > /dev/null; echo %b); $x",
+    "x=$(eval 'echo %a' >&2; echo %b); $x",
+]
+
+ALL = PLACES + FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + COURSES + PRINTED + FILES + SUBSCRIPTS + DETAILS
 
 
 def spelled(trick, said, run, maybe):
