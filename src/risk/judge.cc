@@ -398,7 +398,7 @@ Stdin Judge::input_by(const Redirect& redirect, const std::map<int, Stdin>& open
 Stdin Judge::input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in) {
   const Command& command = state.script->commands[index];
   Stdin in = outer_in;
-  if (!command.piped_from.empty() || !state.fed_by[index].empty()) {
+  if (!command.piped_from.empty() || !state.fed_by[index].empty() || command.fed) {
     in = {};
     in.from = Stdin::From::pipe;
     for (std::uint32_t from : command.piped_from) {

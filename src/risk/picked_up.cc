@@ -307,6 +307,13 @@ void Judge::picked_up(Run& run) {
     for (const auto& [path, text] : written_) {
       if (matches_any(row.files, last_part(path))) paths.push_back(path);
     }
+    if (row.language == "compose") {
+      for (const GivenOption& given : run.sorted.options) {
+        const bool file = given.name == "-f" || given.name == "--file";
+        if (file && given.has_value && file_text(locate(run, given.value.text).path))
+          paths.push_back(locate(run, given.value.text).path);
+      }
+    }
     for (const std::string& path : paths) run_picked_up(run, path, row.language);
   }
 }
