@@ -309,9 +309,8 @@ void Judge::picked_up(Run& run) {
     }
     if (row.language == "compose") {
       for (const GivenOption& given : run.sorted.options) {
-        const bool file = given.name == "-f" || given.name == "--file";
-        if (file && given.has_value && file_text(locate(run, given.value.text).path))
-          paths.push_back(locate(run, given.value.text).path);
+        if ((given.name != "-f" && given.name != "--file") || !given.has_value) continue;
+        if (const std::string* text = file_text(locate(run, given.value.text).path)) compose_file(run, *text);
       }
     }
     for (const std::string& path : paths) run_picked_up(run, path, row.language);
@@ -324,9 +323,14 @@ namespace {
 std::string workflow_line(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t-"), line.size()));
   for (std::string_view key : {"run:", "script:"}) {
-    if (line.starts_with(key)) line.remove_prefix(key.size());
+    const std::size_t at = line.starts_with('{') || line.find("[{") != std::string_view::npos ? line.find(key) : 0;
+    if (at == std::string_view::npos || !line.substr(at).starts_with(key)) continue;
+    line.remove_prefix(at + key.size());
+    line = without_end(line);
   }
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (line.size() > 1 && (line[0] == '"' || line[0] == '\'') && line.ends_with(line[0]))
+    line = line.substr(1, line.size() - 2);
   std::string text;
   while (!line.empty()) {
     const std::size_t open = std::min(line.find("${{"), line.size());
@@ -356,12 +360,14 @@ void Judge::committed_workflows(Run& run) {
       raise(run, "shell.limit", run.where);
       return;
     }
+    const bool by_the_clock = text.find("cron:") != std::string::npos && text.find("self-hosted") != std::string::npos;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       const std::string_view line = std::string_view(text).substr(at, end - at);
       const bool fetches = line.find("curl ") != std::string_view::npos || line.find("wget ") != std::string_view::npos;
-      // Many a workflow fetches its tools; only what it does with secrets counts before it is pushed.
-      const bool counts = fetches && (verb == "push" || line.find("secrets") != std::string_view::npos);
+      // Many a workflow fetches its tools; what it does with secrets, or by the clock on a machine of one's own, counts
+      // before it is pushed.
+      const bool counts = fetches && (verb == "push" || by_the_clock || line.find("secrets") != std::string_view::npos);
       if (counts && picks_up(path + ":" + std::to_string(at))) lines.push_back(workflow_line(line));
       at = end + 1;
     }
