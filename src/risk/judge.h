@@ -175,6 +175,7 @@ class Judge {
   void implied_files(Run& run);
   void scripts_of_package(Run& run);
   void committed_workflows(Run& run);
+  void named_compose_files(Run& run, std::string_view program);
   void hooks_of(Run& run, std::string_view directory, const Arg& arg);
   void picked_up(Run& run);
   void run_picked_up(Run& run, const std::string& path, std::string_view language);

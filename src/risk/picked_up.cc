@@ -258,6 +258,15 @@ void Judge::compose_file(Run& run, std::string_view text) {
   }
 }
 
+/// docker compose -f x.yml run y: also where what is run is in the container.
+void Judge::named_compose_files(Run& run, std::string_view program) {
+  if (program != "docker" && program != "podman" && program != "nerdctl" && !program.ends_with("-compose")) return;
+  for (const GivenOption& given : run.sorted.options) {
+    if ((given.name != "-f" && given.name != "--file") || !given.has_value) continue;
+    if (const std::string* text = file_text(locate(run, given.value.text).path)) compose_file(run, *text);
+  }
+}
+
 /// Judges what this script wrote to `path`, once for each time it was written.
 void Judge::run_picked_up(Run& run, const std::string& path, std::string_view language) {
   if (too_deep(run) || !picks_up(path)) return;
@@ -288,8 +297,10 @@ void Judge::run_picked_up(Run& run, const std::string& path, std::string_view la
 
 /// cat > conftest.py <<E …; pytest: what a tool finds by itself.
 void Judge::picked_up(Run& run) {
-  if (run.frame.away || run.sorted.has("-n") || run.sorted.has("--dry-run")) return;
+  if (run.sorted.has("-n") || run.sorted.has("--dry-run")) return;
   const std::string_view program = last_part(run.words[0].text);
+  named_compose_files(run, program);
+  if (run.frame.away) return;
   compiles_ |= has_word(compilers, program);
   if (has_word(compilers, program)) compiled_to(run);
   const std::string_view family = run.sorted.program ? run.sorted.program->name.view() : program;
@@ -306,12 +317,6 @@ void Judge::picked_up(Run& run) {
     std::vector<std::string> paths;
     for (const auto& [path, text] : written_) {
       if (matches_any(row.files, last_part(path))) paths.push_back(path);
-    }
-    if (row.language == "compose") {
-      for (const GivenOption& given : run.sorted.options) {
-        if ((given.name != "-f" && given.name != "--file") || !given.has_value) continue;
-        if (const std::string* text = file_text(locate(run, given.value.text).path)) compose_file(run, *text);
-      }
     }
     for (const std::string& path : paths) run_picked_up(run, path, row.language);
   }
