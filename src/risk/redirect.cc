@@ -5,39 +5,6 @@
 
 namespace cordon::risk {
 
-namespace {
-
-bool names_interpreter(std::string_view after_pipe) {
-  after_pipe.remove_prefix(std::min(after_pipe.find_first_not_of(" \t|"), after_pipe.size()));
-  const std::string_view word = after_pipe.substr(0, after_pipe.find_first_of(" \t\"')\\;&,]}"));
-  for (std::string_view name : {"sh", "bash", "zsh", "dash", "python", "python3", "perl", "ruby", "node", "sudo"}) {
-    if (word == name) return true;
-  }
-  return false;
-}
-
-/// curl … | sh, exec(urlopen(…)): never an ordinary line of a file that runs unasked. Of a makefile only what it does
-/// while it is read counts, $(shell …); its targets may well install tools.
-bool fetches_and_runs(std::string_view text, bool makefile) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    auto find = [&](std::string_view part) { return line.find(part); };
-    if (makefile && find("$(shell") == std::string_view::npos) continue;
-    const std::size_t fetch = std::min(find("curl "), find("wget "));
-    const std::size_t pipe = fetch == std::string_view::npos ? fetch : line.find('|', fetch);
-    if (pipe != std::string_view::npos && names_interpreter(line.substr(pipe))) return true;
-    const std::size_t evaluates = std::min(find("exec("), find("eval("));
-    if (evaluates != std::string_view::npos && std::min(find("urlopen("), find("requests.get(")) > evaluates &&
-        (find("urlopen(") != std::string_view::npos || find("requests.get(") != std::string_view::npos))
-      return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void Judge::redirects(Run& run, const Command& command) {
   if (command.redirects.empty()) return;
   const Streams streams = streams_of(run, command);
@@ -97,8 +64,6 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
       const bool exact = command.output || copies_exactly(run, command);
       if (target.known && exact && (was_whole || redirect.kind == Redirect::Kind::write)) whole_.insert(place.path);
       package_settings(run, place, *text, target.where);
-      if (listed("run_unasked", place.path) && fetches_and_runs(*text, place.path.ends_with("akefile")))
-        raise(run, "persist.hook", target.where);
       // A hook is as grave as what it will run.
       if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);
     }
