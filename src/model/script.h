@@ -103,6 +103,7 @@ struct Command {
   std::optional<std::string> directory;  // working directory as changed by earlier cd; relative to the start unless
                                          // absolute; "" at the start; nothing when unknowable
   bool background = false;               // started with & or as coproc
+  bool fed = false;                      // of a coproc: whoever holds its descriptor writes to its stdin
   bool conditional = false;              // behind &&, ||, if, case, a loop: it may not run
   std::uint32_t in_substitution = 0;     // depth of $(…), `…`, <(…) around it
   std::vector<Assignment>

@@ -308,7 +308,12 @@ void evaluate(Judge& judge, Run& run) {
 
 void source(Judge& judge, Run& run) {
   run.judged = true;
-  if (run.sorted.operands.empty()) return;
+  if (run.sorted.operands.empty()) {
+    // fish reads its input then; bash refuses.
+    if (run.in.from == Stdin::From::pipe)
+      judge.raise(run, run.in.flow.network ? "net.run" : "dynamic.stdin", run.where);
+    return;
+  }
   judge.run_script_file(run, run.sorted.operands[0].arg, 0);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "model/descriptor_name.h"
 #include "risk/analyse.h"
@@ -243,6 +244,7 @@ void Judge::write_text(const std::string& path, std::string_view text, bool appe
     mark_file(path, Flow{.decoded = true});  // whoever runs it does not know what it holds
     return;
   }
+  planted_ |= plants(path, text);
   picked_up_.erase(path);
   placeless_ = placeless_ || !path.starts_with('/');
   std::string& kept = written_[path];
@@ -419,7 +421,7 @@ Stdin Judge::input_by(const Redirect& redirect, const std::map<int, Stdin>& open
 Stdin Judge::input_of(ScriptState& state, std::uint32_t index, const Stdin& outer_in) {
   const Command& command = state.script->commands[index];
   Stdin in = outer_in;
-  if (!command.piped_from.empty() || !state.fed_by[index].empty()) {
+  if (!command.piped_from.empty() || !state.fed_by[index].empty() || command.fed) {
     in = {};
     in.from = Stdin::From::pipe;
     for (std::uint32_t from : command.piped_from) {
@@ -486,6 +488,7 @@ void Judge::command(ScriptState& state, std::uint32_t index, const Frame& outer,
   }
   if (command.background && (run.out.endless || run.in.flow.endless)) raise(run, "process.endless", command.where);
   redirects(run, command);
+  if (std::exchange(planted_, false) && !frame.away) raise(run, "persist.hook", command.where);
   // What this command does beyond its words (variables, redirects) belongs to its call.
   if (run.invocation > 0 && run.invocation <= analysis_.invocations.size()) {
     Invocation& mine = analysis_.invocations[run.invocation - 1];

@@ -67,6 +67,9 @@ struct Run {
   bool only_certain = false;    // a tool found the code by itself: which of its functions run, and with what, is open
 };
 
+/// Does this text, written there, run unasked what it fetches?
+bool plants(std::string_view path, std::string_view text);
+
 class Judge {
  public:
   Judge(const RiskContext& context, const ReadScript& read) : context_(context), read_(read) {}
@@ -178,6 +181,7 @@ class Judge {
   void implied_files(Run& run);
   void scripts_of_package(Run& run);
   void committed_workflows(Run& run);
+  void named_compose_files(Run& run, std::string_view program);
   void hooks_of(Run& run, std::string_view directory, const Arg& arg);
   void picked_up(Run& run);
   void run_picked_up(Run& run, const std::string& path, std::string_view language);
@@ -236,11 +240,12 @@ class Judge {
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
   std::map<std::string, std::vector<std::string>, std::less<>> earlier_;  // what they may hold instead
-  bool placeless_ = false;                                   // some of these are known by their names alone
-  mutable std::uint64_t compared_ = 0;                       // names, where places are not known
-  std::set<std::string, std::less<>> whole_;                 // of these, what holds nothing but the text that is kept
-  std::set<std::string, std::less<>> picked_up_;             // of these, what some tool has already run
-  std::set<std::string, std::less<>> compiled_;              // programs made of nothing but texts that are kept
+  bool placeless_ = false;                        // some of these are known by their names alone
+  bool planted_ = false;                          // since the last command: a file that runs unasked now fetches code
+  mutable std::uint64_t compared_ = 0;            // names, where places are not known
+  std::set<std::string, std::less<>> whole_;      // of these, what holds nothing but the text that is kept
+  std::set<std::string, std::less<>> picked_up_;  // of these, what some tool has already run
+  std::set<std::string, std::less<>> compiled_;   // programs made of nothing but texts that are kept
   std::set<std::string, std::less<>> environments_;          // of Python, made by this script
   std::string printed_;                                      // by the inline code of the command that is judged now
   bool path_changed_ = false;                                // a program's name may mean another file

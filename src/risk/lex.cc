@@ -34,6 +34,8 @@ Manner manner_of(std::string_view language) {
 bool starts_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
+/// $/ $" $#: of Perl's and Ruby's variables those that would otherwise begin something.
+bool punctuation_variable(char c) { return c == '/' || c == '"' || c == '\'' || c == '`' || c == '#' || c == '\\'; }
 bool in_name(char c) { return starts_name(c) || (c >= '0' && c <= '9'); }
 
 class Lexer {
@@ -67,6 +69,9 @@ class Lexer {
       at_ = begin;
     } else if (c == ' ' || c == '\t' || c == '\r') {
       ++at_;
+    } else if (c == '$' && manner_.regex && manner_.backtick_shell && punctuation_variable(peek(1))) {
+      add(Token::Kind::name, "$_");  // only that it is a variable matters: no pattern, string or comment begins here
+      at_ += 2;
     } else if (manner_.hash_comment && c == '#' && !(language_ == "php" && peek(1) == '[')) {
       skip_line();
     } else if (manner_.slash_comment && c == '/' && peek(1) == '/') {
@@ -76,7 +81,7 @@ class Lexer {
       at_ = end == std::string_view::npos ? text_.size() : end + 2;
     } else if (manner_.dash_comment && c == '-' && peek(1) == '-') {
       skip_line();
-    } else if (language_ == "generic" && c == '\'' && (peek(1) == '(' || peek(1) == '[')) {
+    } else if (language_ == "generic" && c == '\'' && (peek(1) == '(' || peek(1) == '[' || quotes_a_symbol())) {
       ++at_;  // a list that Lisp is not to evaluate
     } else if (c == '"' || c == '\'' || c == '`') {
       quoted(c);
@@ -98,6 +103,13 @@ class Lexer {
       add(Token::Kind::mark, std::string(1, c), c == '\x01');
       ++at_;
     }
+  }
+
+  /// (require 'asdf): what Lisp quotes ends with the list around it.
+  bool quotes_a_symbol() const {
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && (in_name(text_[end]) || text_[end] == '-')) ++end;
+    return end > at_ + 1 && end < text_.size() && text_[end] == ')';
   }
 
   bool value_expected() const {

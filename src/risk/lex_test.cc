@@ -22,6 +22,16 @@ TEST(Lex, NamesKeepTheirDots) {
   EXPECT_EQ(shown("ruby", "FileUtils::rm_rf('x')"), "NFileUtils.rm_rf ( Sx )");
 }
 
+TEST(Lex, PunctuationVariablesOfPerlBeginNothing) {
+  EXPECT_EQ(shown("perl", "local $/; system('x') / 2"), "Nlocal N$_ ; Nsystem ( Sx ) / 2");
+  EXPECT_EQ(shown("perl", "print $#a; exec('x')"), "Nprint N$_ Na ; Nexec ( Sx )");
+}
+
+TEST(Lex, ASymbolThatLispQuotesIsNoString) {
+  EXPECT_EQ(shown("generic", "(require 'asdf) (run \"x\")"), "( Nrequire Nasdf ) ( Nrun Sx )");
+  EXPECT_EQ(shown("generic", "shell('rm -rf x')"), "Nshell ( Srm -rf x )");
+}
+
 TEST(Lex, CommentsAreDropped) {
   EXPECT_EQ(shown("python", "x # os.system('rm')"), "Nx");
   EXPECT_EQ(shown("javascript", "x // eval()\n/* y */z"), "Nx / Nz");

@@ -258,6 +258,15 @@ void Judge::compose_file(Run& run, std::string_view text) {
   }
 }
 
+/// docker compose -f x.yml run y: also where what is run is in the container.
+void Judge::named_compose_files(Run& run, std::string_view program) {
+  if (program != "docker" && program != "podman" && program != "nerdctl" && !program.ends_with("-compose")) return;
+  for (const GivenOption& given : run.sorted.options) {
+    if ((given.name != "-f" && given.name != "--file") || !given.has_value) continue;
+    if (const std::string* text = file_text(locate(run, given.value.text).path)) compose_file(run, *text);
+  }
+}
+
 /// Judges what this script wrote to `path`, once for each time it was written.
 void Judge::run_picked_up(Run& run, const std::string& path, std::string_view language) {
   if (too_deep(run) || !picks_up(path)) return;
@@ -288,8 +297,10 @@ void Judge::run_picked_up(Run& run, const std::string& path, std::string_view la
 
 /// cat > conftest.py <<E …; pytest: what a tool finds by itself.
 void Judge::picked_up(Run& run) {
-  if (run.frame.away || run.sorted.has("-n") || run.sorted.has("--dry-run")) return;
+  if (run.sorted.has("-n") || run.sorted.has("--dry-run")) return;
   const std::string_view program = last_part(run.words[0].text);
+  named_compose_files(run, program);
+  if (run.frame.away) return;
   compiles_ |= has_word(compilers, program);
   if (has_word(compilers, program)) compiled_to(run);
   const std::string_view family = run.sorted.program ? run.sorted.program->name.view() : program;
@@ -317,9 +328,14 @@ namespace {
 std::string workflow_line(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t-"), line.size()));
   for (std::string_view key : {"run:", "script:"}) {
-    if (line.starts_with(key)) line.remove_prefix(key.size());
+    const std::size_t at = line.starts_with('{') || line.find("[{") != std::string_view::npos ? line.find(key) : 0;
+    if (at == std::string_view::npos || !line.substr(at).starts_with(key)) continue;
+    line.remove_prefix(at + key.size());
+    line = without_end(line);
   }
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (line.size() > 1 && (line[0] == '"' || line[0] == '\'') && line.ends_with(line[0]))
+    line = line.substr(1, line.size() - 2);
   std::string text;
   while (!line.empty()) {
     const std::size_t open = std::min(line.find("${{"), line.size());
@@ -349,12 +365,14 @@ void Judge::committed_workflows(Run& run) {
       raise(run, "shell.limit", run.where);
       return;
     }
+    const bool by_the_clock = text.find("cron:") != std::string::npos && text.find("self-hosted") != std::string::npos;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       const std::string_view line = std::string_view(text).substr(at, end - at);
       const bool fetches = line.find("curl ") != std::string_view::npos || line.find("wget ") != std::string_view::npos;
-      // Many a workflow fetches its tools; only what it does with secrets counts before it is pushed.
-      const bool counts = fetches && (verb == "push" || line.find("secrets") != std::string_view::npos);
+      // Many a workflow fetches its tools; what it does with secrets, or by the clock on a machine of one's own, counts
+      // before it is pushed.
+      const bool counts = fetches && (verb == "push" || by_the_clock || line.find("secrets") != std::string_view::npos);
       if (counts && picks_up(path + ":" + std::to_string(at))) lines.push_back(workflow_line(line));
       at = end + 1;
     }
@@ -450,6 +468,43 @@ void Judge::implied_files(Run& run) {
       if (file_flow(path).network) raise(run, "net.download_run", run.where);
     }
   }
+}
+
+namespace {
+
+bool names_interpreter(std::string_view after_pipe) {
+  after_pipe.remove_prefix(std::min(after_pipe.find_first_not_of(" \t|"), after_pipe.size()));
+  const std::string_view word = after_pipe.substr(0, after_pipe.find_first_of(" \t\"')\\;&,]}"));
+  for (std::string_view name : {"sh", "bash", "zsh", "dash", "python", "python3", "perl", "ruby", "node", "sudo"}) {
+    if (word == name) return true;
+  }
+  return false;
+}
+
+/// curl … | sh, exec(urlopen(…)): never an ordinary line of a file that runs unasked. Of a makefile only what it does
+/// while it is read counts, $(shell …); its targets may well install tools.
+bool fetches_and_runs(std::string_view text, bool makefile) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    auto find = [&](std::string_view part) { return line.find(part); };
+    if (makefile && find("$(shell") == std::string_view::npos) continue;
+    const std::size_t fetch = std::min(find("curl "), find("wget "));
+    const std::size_t pipe = fetch == std::string_view::npos ? fetch : line.find('|', fetch);
+    if (pipe != std::string_view::npos && names_interpreter(line.substr(pipe))) return true;
+    const std::size_t evaluates = std::min(find("exec("), find("eval("));
+    if (evaluates != std::string_view::npos && std::min(find("urlopen("), find("requests.get(")) > evaluates &&
+        (find("urlopen(") != std::string_view::npos || find("requests.get(") != std::string_view::npos))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool plants(std::string_view path, std::string_view text) {
+  return listed("run_unasked", path) && fetches_and_runs(text, path.ends_with("akefile"));
 }
 
 namespace checks {

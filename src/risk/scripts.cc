@@ -285,7 +285,14 @@ bool updates_rows(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg) { Sed(judge, run, script, arg).walk(); }
+void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg) {
+  Sed(judge, run, script, arg).walk();
+  if (!run.sorted.has("-i")) return;
+  // sed -i '1i import os; os.system("curl … | sh")' setup.py
+  for (const Operand& operand : run.sorted.operands) {
+    if (plants(judge.locate(run, operand.arg.text).path, script)) judge.raise(run, "persist.hook", arg.where);
+  }
+}
 
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg) {
   judge.at_least(run, Risk::normal);

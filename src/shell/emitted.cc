@@ -110,6 +110,7 @@ void Evaluator::take_stdin(Command& command, const Flow& flow) {
   }
   share_input(command.redirects, flow);
   if (own && !same) return;
+  command.fed = flow.fed;
   if (flow.piped_from != nullptr) {
     if (afford(16 * flow.piped_from->size())) command.piped_from = *flow.piped_from;
   }

@@ -250,6 +250,7 @@ Status Evaluator::node(const Node& node, const Flow& flow) {
                       : std::nullopt;
       inner.input = &here;
       inner.piped_from = nullptr;
+      inner.fed = false;
     } else if (redirect.fd == 0) {
       here.text = std::nullopt;
       inner.input = &here;
@@ -335,6 +336,7 @@ Status Evaluator::subshell(const List& body, const Flow& flow) {
 Status Evaluator::coproc(const Node& coproc, const Flow& flow) {
   Flow inner = flow;
   inner.background = true;
+  inner.fed = true;
   inner.piped = true;
   Output lost;
   Input unknown;

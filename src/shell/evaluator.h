@@ -65,6 +65,7 @@ struct OwnStream {
 struct Flow {
   bool conditional = false;
   bool background = false;
+  bool fed = false;    // of a coproc
   bool piped = false;  // inside a pipeline or background job of the innermost function
   std::uint32_t substitution = 0;
   const std::vector<std::uint32_t>* piped_from = nullptr;
