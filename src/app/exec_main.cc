@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "app/account.h"
 #include "app/exec_answer.h"
 #include "app/exec_daemon.h"
 #include "app/exec_options.h"
@@ -17,11 +18,14 @@
 
 namespace cordon::app {
 
+/// In the place of account.cc, which would look for shared libraries to ask.
+std::optional<Account> own_account() { return std::nullopt; }
+
 namespace {
 
 /// False: no daemon can be meant, whatever else the arguments say. Costs one look, before anything is read or made.
 bool a_daemon_may_be_there(int argc, char** argv) {
-  // Homes that only the C library can look up are not for a static program.
+  // Without a HOME the list of users has to be asked.
   const char* home = std::getenv("HOME");
   if (std::getenv("CORDON_NO_DAEMON") != nullptr || home == nullptr || *home != '/') return false;
   for (int i = 1; i < argc; ++i) {

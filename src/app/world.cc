@@ -1,11 +1,11 @@
 #include "app/world.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/account.h"
 #include "config/bind.h"
 #include "config/workspace.h"
 
@@ -47,16 +47,14 @@ Result<std::string> absolute_path(const std::string& path) {
 }
 
 Result<std::string> user_name() {
-  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_name != nullptr)
-    return std::string(me->pw_name);
+  if (auto me = own_account(); me && !me->name.empty()) return std::move(me->name);
   return std::to_string(::geteuid());
 }
 
 Result<std::string> home_directory() {
   const std::string home = variable("HOME");
   if (home.starts_with("/")) return config::normal_path(home);
-  if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_dir != nullptr)
-    return std::string(me->pw_dir);
+  if (auto me = own_account(); me && !me->home.empty()) return std::move(me->home);
   return fail(Fault::unavailable, "cannot tell your home directory; set HOME");
 }
 
@@ -80,8 +78,8 @@ Result<std::string> state_directory(const GlobalOptions& global) {
       path = std::string(state_home) + "/cordon";
     } else if (home != nullptr && *home == '/') {
       path = std::string(home) + "/.local/state/cordon";
-    } else if (const passwd* me = ::getpwuid(::geteuid()); me != nullptr && me->pw_dir != nullptr) {
-      path = std::string(me->pw_dir) + "/.local/state/cordon";
+    } else if (const auto me = own_account(); me && !me->home.empty()) {
+      path = me->home + "/.local/state/cordon";
     }
   }
   if (path.empty() || path.front() != '/') {
