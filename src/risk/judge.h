@@ -166,6 +166,7 @@ class Judge {
     std::set<std::string, std::less<>> read;  // words that name files it reads
     const Redirect* output = nullptr;         // where its standard output ends up
     bool silent = false;                      // nothing comes out
+    bool joined = false;                      // standard error goes the same way
     Span command;                             // where it is; a redirect elsewhere is its group's
   };
   static Streams streams_of(const Run& run, const Command& command);

@@ -4,15 +4,6 @@
 #include "risk/judge.h"
 
 namespace cordon::risk {
-namespace {
-
-bool joins_stderr(const Command& command) {
-  return std::ranges::any_of(command.redirects, [](const Redirect& each) {
-    return each.kind == Redirect::Kind::duplicate && each.fd == 2 && each.target.text() == "1";
-  });
-}
-
-}  // namespace
 
 void Judge::redirects(Run& run, const Command& command) {
   if (command.redirects.empty()) return;
@@ -28,6 +19,7 @@ Judge::Streams Judge::streams_of(const Run& run, const Command& command) {
     const bool file = each.kind == Redirect::Kind::write || each.kind == Redirect::Kind::append;
     if (file && (each.fd == 1 || each.also_stderr || each.fd == -1)) streams.output = &each;
     writes |= each.kind == Redirect::Kind::write;
+    streams.joined |= each.kind == Redirect::Kind::duplicate && each.fd == 2 && each.target.text() == "1";
   }
   const Node* program = command.words.empty() ? nullptr : find_program(command.words[0].text());
   const bool reads = program && std::any_of(program->roles().begin(), program->roles().end(),
@@ -63,7 +55,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   writes(run, target);
   if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, redirect, streams);
   // What bash and programs complain of, in words that the script may have chosen.
-  const bool complaints = redirect.fd == 2 || redirect.also_stderr || joins_stderr(command);
+  const bool complaints = redirect.fd == 2 || redirect.also_stderr || streams.joined;
   if (complaints) mark_file(locate(run, target.text).path, Flow{.decoded = true});
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
     const Place place = locate(run, target.text);
