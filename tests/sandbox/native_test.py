@@ -108,6 +108,10 @@ class Isolation(Case):
         out = self.good(self.run_tool(shell=f"ls {secret} /etc/shadow /sys /boot /var/lib 2>&1 | grep -c 'No such file'; ls /home; ls -A /root"))
         self.assertEqual(out.split(), ["5", "sandboxuser"])
 
+    def test_the_kernels_symbols_are_covered(self):
+        # Where the host lets everybody use perf, they are addresses.
+        self.assertEqual(self.good(self.run_tool(shell="cat /proc/kallsyms /proc/modules | wc -c")).split(), ["0"])
+
     def test_pid_one_shows_nothing_of_the_launcher(self):
         out = self.good(self.run_tool(shell="cat /proc/1/environ /proc/1/maps 2>&1 | grep -c denied; ls /proc/1/fd 2>&1 | grep -c denied; tr '\\0' ' ' < /proc/1/cmdline"))
         self.assertEqual(out.split(), ["2", "1", "cordon-pid1", "with-companion"])

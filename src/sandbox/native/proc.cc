@@ -13,12 +13,14 @@ using namespace sys;
 
 namespace {
 
-// Readable by everybody and telling about the host. (Addresses in kallsyms are zero without CAP_SYSLOG.)
-constexpr const char* covered[] = {"/proc/keys", "/proc/cmdline", "/proc/config.gz", "/proc/sys/kernel/random/boot_id"};
+// Readable by everybody and telling about the host; the last two tell addresses where it lets everybody use perf.
+constexpr const char* covered[] = {
+    "/proc/keys",     "/proc/cmdline", "/proc/config.gz", "/proc/sys/kernel/random/boot_id",
+    "/proc/kallsyms", "/proc/modules",
+};
 // Readable by root only, so out of reach inside a user namespace; without one (L3) this is a second lock.
-constexpr const char* covered_for_root[] = {"/proc/kcore",         "/proc/timer_list", "/proc/iomem",
-                                            "/proc/ioports",       "/proc/kallsyms",   "/proc/modules",
-                                            "/proc/sysrq-trigger", "/proc/kmsg"};
+constexpr const char* covered_for_root[] = {"/proc/kcore",   "/proc/timer_list",    "/proc/iomem",
+                                            "/proc/ioports", "/proc/sysrq-trigger", "/proc/kmsg"};
 constexpr const char* covered_directories[] = {"/proc/acpi", "/proc/scsi", "/proc/bus", "/proc/driver"};
 
 /// What this kernel does not have needs no cover.
