@@ -178,7 +178,7 @@ void move(Judge& judge, Run& run) {
     const bool last = i + 1 == count && !target && count > 1;
     if (last) {
       if (arg.text == "/dev/null") judge.raise(run, "fs.discard", arg.where);
-      judge.writes(run, arg);
+      judge.writes(run, arg, Judge::Text::told);
       continue;
     }
     const Place place = judge.locate(run, arg.text);
@@ -195,7 +195,7 @@ void move(Judge& judge, Run& run) {
       judge.raise(run, "fs.move.outside", arg.where);
     if (place.credential) judge.raise(run, "secret.read", arg.where);
     if (count > 0) {
-      const Place to = judge.locate(run, run.sorted.operands[count - 1].arg.text);
+      const Place to = judge.locate(run, target ? target->value.text : run.sorted.operands[count - 1].arg.text);
       judge.mark_file(to.path, judge.file_flow(place.path));
       moved.emplace_back(place.path, to.path);
     }
@@ -216,7 +216,7 @@ void copy(Judge& judge, Run& run) {
   for (std::size_t i = 0; i < count; ++i) {
     const Arg& arg = run.sorted.operands[i].arg;
     if (i + 1 == count && !target && count > 1) {
-      judge.writes(run, arg);
+      judge.writes(run, arg, Judge::Text::told);
       const Place to = judge.locate(run, arg.text);
       const Arg& from = run.sorted.operands[0].arg;
       judge.rename_program(run, from, arg);
@@ -230,7 +230,11 @@ void copy(Judge& judge, Run& run) {
       judge.reads(run, arg, run.recursive);
     }
   }
-  if (target) judge.writes(run, target->value);
+  if (target) {
+    judge.writes(run, target->value);
+    const std::string to = judge.locate(run, target->value.text).path;
+    for (const auto& from : run.sorted.operands) judge.copy_text(judge.locate(run, from.arg.text).path, to);
+  }
   run.judged = true;
 }
 

@@ -86,7 +86,9 @@ class Judge {
   void need(Need::Kind kind, std::string_view target);
   Place locate(const Run& run, std::string_view text) const;
   void reads(Run& run, const Arg& arg, bool tree);
-  void writes(Run& run, const Arg& arg);
+  /// Does the caller say what the file holds afterwards?
+  enum class Text : std::uint8_t { unknown, told };
+  void writes(Run& run, const Arg& arg, Text text = Text::unknown);
   void deletes(Run& run, const Arg& arg);
   void empties(Run& run, const Arg& arg, Emptied file);
   static bool gets_nothing(const Run& run);

@@ -60,7 +60,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   if (to_process) return;
   if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
   const bool was_whole = is_whole(locate(run, target.text).path);
-  writes(run, target);
+  writes(run, target, Text::told);
   if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, redirect, streams);
   // What bash and programs complain of, in words that the script may have chosen.
   const bool complaints = redirect.fd == 2 || redirect.also_stderr || joins_stderr(command);
@@ -74,8 +74,13 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
     if (std::optional<std::string> text = output_text(run, command)) {
       const std::string* before = file_text(place.path);
       const std::string held = before ? *before : "";
-      write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
-      if (before && (redirect.kind == Redirect::Kind::write || command.conditional)) may_hold(place.path, held);
+      const bool append = redirect.kind == Redirect::Kind::append;
+      std::vector<std::string> others;
+      if (const auto earlier = earlier_.find(place.path); earlier != earlier_.end() && append && command.conditional)
+        others = earlier->second;
+      write_text(place.path, *text, append);
+      if (before ? !append || command.conditional : append && command.conditional) may_hold(place.path, held);
+      for (const std::string& other : others) may_hold(place.path, other);
       if (complaints) may_hold(place.path, "$unknown");
       if (run.words.size() == 2 && run.words[0].text == "cat")
         may_hold_same(locate(run, run.words[1].text).path, place.path);
@@ -84,6 +89,8 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
       package_settings(run, place, *text, target.where);
       // A hook is as grave as what it will run.
       if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);
+    } else if (file_text(place.path)) {
+      may_hold(place.path, "$unknown");
     }
   }
 }
