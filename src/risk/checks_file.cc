@@ -205,6 +205,13 @@ void move(Judge& judge, Run& run) {
   run.judged = true;
 }
 
+void copy_one(Judge& judge, const Run& run, const Arg& arg, const std::string& to) {
+  const std::string from = judge.locate(run, arg.text).path;
+  judge.copy_text(from, to);
+  if (run.sorted.has("-l") || run.sorted.has("-s")) judge.link_names(from, to);
+  if (arg.wildcard) judge.copy_all(from.substr(0, from.find_first_of("*?[")), to);
+}
+
 void copy(Judge& judge, Run& run) {
   if (const GivenOption* mode = run.sorted.find("-m"); mode && mode->has_value) {
     bool setid = false;
@@ -223,8 +230,7 @@ void copy(Judge& judge, Run& run) {
       Flow carried = judge.file_flow(judge.locate(run, from.text).path);
       carried |= run.out;
       judge.mark_file(to.path, carried);
-      for (std::size_t k = 0; k + 1 < count; ++k)
-        judge.copy_text(judge.locate(run, run.sorted.operands[k].arg.text).path, to.path);
+      for (std::size_t k = 0; k + 1 < count; ++k) copy_one(judge, run, run.sorted.operands[k].arg, to.path);
       if (from.text == "/dev/stdin" && run.in.text) judge.write_text(to.path, *run.in.text, false);
     } else {
       judge.reads(run, arg, run.recursive);
@@ -233,7 +239,7 @@ void copy(Judge& judge, Run& run) {
   if (target) {
     judge.writes(run, target->value);
     const std::string to = judge.locate(run, target->value.text).path;
-    for (const auto& from : run.sorted.operands) judge.copy_text(judge.locate(run, from.arg.text).path, to);
+    for (const auto& from : run.sorted.operands) copy_one(judge, run, from.arg, to);
   }
   run.judged = true;
 }
@@ -242,7 +248,10 @@ void make_link(Judge& judge, Run& run) {
   const auto& operands = run.sorted.operands;
   if (operands.size() != 2) return;
   judge.rename_program(run, operands[0].arg, operands[1].arg);
-  judge.copy_text(judge.locate(run, operands[0].arg.text).path, judge.locate(run, operands[1].arg.text).path);
+  const std::string from = judge.locate(run, operands[0].arg.text).path;
+  const std::string to = judge.locate(run, operands[1].arg.text).path;
+  judge.copy_text(from, to);
+  judge.link_names(from, to);
 }
 
 void archive(Judge& judge, Run& run) {

@@ -91,8 +91,18 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
       if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);
     } else if (file_text(place.path)) {
       may_hold(place.path, "$unknown");
+    } else if (uses_own_text(run, command)) {
+      write_text(place.path, "$unknown\n", false);
     }
   }
+}
+
+/// rev a > b: does it make something of what this script wrote, that only it knows?
+bool Judge::uses_own_text(const Run& run, const Command& command) const {
+  if (run.in.text) return true;
+  return std::any_of(
+      command.words.begin() + (command.words.empty() ? 0 : 1), command.words.end(),
+      [&](const Word& word) { return word.known() && written_.contains(locate(run, word.text()).path); });
 }
 
 /// cat <<E, cat a: are the bytes known that come out, each of them?
