@@ -201,13 +201,19 @@ void move(Judge& judge, Run& run) {
     }
   }
   if (target) judge.writes(run, target->value);
-  for (const auto& [from, to] : moved) judge.copy_text(from, to);
+  const bool keeps = run.sorted.has("-b") || run.sorted.has("--backup");
+  for (const auto& [from, to] : moved) {
+    if (keeps) judge.copy_text(to, to + "~");
+    judge.copy_text(from, to);
+  }
   run.judged = true;
 }
 
 void copy_one(Judge& judge, const Run& run, const Arg& arg, const std::string& to) {
   const std::string from = judge.locate(run, arg.text).path;
+  if (run.sorted.has("-b") || run.sorted.has("--backup")) judge.copy_text(to, to + "~");
   judge.copy_text(from, to);
+  if (run.sorted.has("--parents")) judge.copy_text(from, to + "/" + std::string(arg.text));
   if (run.sorted.has("-l") || run.sorted.has("-s")) judge.link_names(from, to);
   if (arg.wildcard) judge.copy_all(from.substr(0, from.find_first_of("*?[")), to);
 }
@@ -246,6 +252,10 @@ void copy(Judge& judge, Run& run) {
 
 void make_link(Judge& judge, Run& run) {
   const auto& operands = run.sorted.operands;
+  if (const GivenOption* target = run.sorted.find("-t")) {
+    for (const auto& from : operands) copy_one(judge, run, from.arg, judge.locate(run, target->value.text).path);
+    return;
+  }
   if (operands.size() != 2) return;
   judge.rename_program(run, operands[0].arg, operands[1].arg);
   const std::string from = judge.locate(run, operands[0].arg.text).path;

@@ -208,13 +208,14 @@ Node* Parser::command() {
   node->where = span(token_begin_);
   if (lex_.current == Token::word) {
     Word first = word_;
+    // Now: the next token may lie outside the alias that this word comes from.
+    const std::string_view source = source_of(first);
     advance();
     if (lex_.current == Token::lparen) {
       advance();
       if (!expect(Token::rparen)) return nullptr;
       skip_newlines();
-      node->name = source_of(first);
-      if (node->name.empty()) node->name = first.plain();
+      node->name = source.empty() ? first.plain() : source;
       return function_body(node);
     }
     node->words.push(arena_, first);

@@ -432,6 +432,8 @@ TEST(Named, AnAliasThatEndsInTheMiddleOfSomething) {
   }
 }
 
+TEST(Named, AFunctionThatAnAliasNames) { expect_told({"shopt -s expand_aliases\nalias a='f()'\na { evil; }; f"}); }
+
 TEST(Named, NumbersAndBytesThatAreWrittenStrangely) {
   for (const char* text : {"ev{+01..1}", "$'ev1\\x{}z'"})
     EXPECT_EQ(read(text, {}).commands[0].words[0].text(), "ev1") << text;

@@ -386,6 +386,7 @@ LEXED = [
     "shopt -s expand_aliases\nalias a='%a #'\na : 'x\n%b #'", "shopt -s expand_aliases\nalias a=': \\'\na<<E\n%b\nE",
     "shopt -s expand_aliases\nalias a='('\na( 1 #2)); %b\n))", "shopt -s expand_aliases\nalias a='false |'\na| %b",
     "shopt -s expand_aliases\nalias a=': \"x'\na;\" ; %b #\"", "shopt -s expand_aliases\nalias a='case \"x'\na;\" in \"x;\") %b;; *) %a;; esac",
+    "shopt -s expand_aliases\nalias a='f()'\na { %b; }; f", "shopt -s expand_aliases\nalias a='%a()'\na { %b; }; %a",
     "shopt -s expand_aliases\nalias a='case x in'\n: \"$(a x) : ' ;; esac)\"; %b #';; esac)\"",
 ]
 
@@ -394,6 +395,12 @@ REWRITTEN = [
     "echo %a > f; /usr/bin/dd of=f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -o f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -of <<< %b; /bin/bash f",
     "echo %a > f; /usr/bin/shuf -o f -e %b; . ./f", "echo %a > f; /usr/bin/uniq - f <<< %b; . ./f", "echo %a > f; /usr/bin/sed -n 'w f' <<< %b; . ./f",
     "/usr/bin/mkdir d; echo %a > d/f; echo %b > f; /usr/bin/cp -t d f; . d/f", "/usr/bin/mkdir d; echo %a > d/f; echo %b > f; /usr/bin/mv -t d f; . d/f",
+    "echo %a > f; /usr/bin/ln f g; echo %b > g; . ./f", "/usr/bin/ln -s f g; echo %a > f; echo %b > g; . ./f", "/usr/bin/ln -s f g; echo %b > g; . ./f",
+    "/usr/bin/mkdir d; /usr/bin/ln -s d e; echo %a > d/f; echo %b > e/f; . d/f", "echo %a > f; /usr/bin/cp -l f g; echo %b > g; . ./f",
+    "/usr/bin/mkdir d; echo %b > d/f; /usr/bin/mv d e; . e/f", "/usr/bin/mkdir d; echo %b > d/f; /usr/bin/cp -r d e; . e/f",
+    "/usr/bin/mkdir d e; echo %a > e/f; echo %b > d/f; /usr/bin/cp d/* e; . e/f", "echo x%b > f; /usr/bin/cut -c2- f > g; . ./g",
+    "echo 2r > f; /usr/bin/rev f > g; . ./g", "/usr/bin/mkdir d; echo %a > d/g; echo %b > g; /usr/bin/ln -f -t d g; . d/g",
+    "echo %b > f; echo %a > g; /usr/bin/cp -b g f; . ./f~", "echo %b > f; echo %a > g; /usr/bin/mv -b g f; . ./f~",
     "trap 'echo %b > f' DEBUG; :; . ./f", "trap 'echo %b > f' DEBUG; echo %a > f; :; . ./f", "echo %a > f; trap 'echo %b > f' ERR; false; . ./f",
     "echo %a > f; trap 'echo %b > f' USR1; kill -USR1 $$; . ./f", "echo %a > f; f() { :; }; trap 'echo %b > f' RETURN; set -T; f; . ./f",
     "trap 'echo %b > f' DEBUG; echo %a > f; /bin/bash f", "trap 'echo %b > f' CHLD; echo %a > f; cat; . ./f",
