@@ -92,7 +92,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
     } else if (file_text(place.path)) {
       may_hold(place.path, "$unknown");
     } else if (uses_own_text(run, command)) {
-      write_text(place.path, "$unknown\n", false);
+      write_text(place.path, "$unknown\n", redirect.kind == Redirect::Kind::append);
     }
   }
 }
@@ -100,6 +100,10 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
 /// rev a > b: does it make something of what this script wrote, that only it knows?
 bool Judge::uses_own_text(const Run& run, const Command& command) const {
   if (run.in.text) return true;
+  // What the script gave the shell, and the shell says again.
+  for (std::string_view says : {"type", "declare", "typeset", "compgen", "alias", "trap", "set", "export"}) {
+    if (!command.words.empty() && command.words[0].text() == says) return true;
+  }
   return std::any_of(
       command.words.begin() + (command.words.empty() ? 0 : 1), command.words.end(),
       [&](const Word& word) { return word.known() && written_.contains(locate(run, word.text()).path); });

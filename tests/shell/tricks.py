@@ -399,6 +399,7 @@ REWRITTEN = [
     "/usr/bin/mkdir d; /usr/bin/ln -s d e; echo %a > d/f; echo %b > e/f; . d/f", "echo %a > f; /usr/bin/cp -l f g; echo %b > g; . ./f",
     "/usr/bin/mkdir d; echo %b > d/f; /usr/bin/mv d e; . e/f", "/usr/bin/mkdir d; echo %b > d/f; /usr/bin/cp -r d e; . e/f",
     "/usr/bin/mkdir d e; echo %a > e/f; echo %b > d/f; /usr/bin/cp d/* e; . e/f", "echo x%b > f; /usr/bin/cut -c2- f > g; . ./g",
+    "f() { %b; }; type f > g; . ./g", "f() { %b; }; declare -f f > g; echo f >> g; /bin/bash g", "compgen -W %b > g; . ./g",
     "echo 2r > f; /usr/bin/rev f > g; . ./g", "/usr/bin/mkdir d; echo %a > d/g; echo %b > g; /usr/bin/ln -f -t d g; . d/g",
     "echo %b > f; echo %a > g; /usr/bin/cp -b g f; . ./f~", "echo %b > f; echo %a > g; /usr/bin/mv -b g f; . ./f~",
     "trap 'echo %b > f' DEBUG; :; . ./f", "trap 'echo %b > f' DEBUG; echo %a > f; :; . ./f", "echo %a > f; trap 'echo %b > f' ERR; false; . ./f",
