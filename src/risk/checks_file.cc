@@ -178,7 +178,7 @@ void move(Judge& judge, Run& run) {
     const bool last = i + 1 == count && !target && count > 1;
     if (last) {
       if (arg.text == "/dev/null") judge.raise(run, "fs.discard", arg.where);
-      judge.writes(run, arg);
+      judge.writes(run, arg, Judge::Text::told);
       continue;
     }
     const Place place = judge.locate(run, arg.text);
@@ -195,14 +195,27 @@ void move(Judge& judge, Run& run) {
       judge.raise(run, "fs.move.outside", arg.where);
     if (place.credential) judge.raise(run, "secret.read", arg.where);
     if (count > 0) {
-      const Place to = judge.locate(run, run.sorted.operands[count - 1].arg.text);
+      const Place to = judge.locate(run, target ? target->value.text : run.sorted.operands[count - 1].arg.text);
       judge.mark_file(to.path, judge.file_flow(place.path));
       moved.emplace_back(place.path, to.path);
     }
   }
   if (target) judge.writes(run, target->value);
-  for (const auto& [from, to] : moved) judge.copy_text(from, to);
+  const bool keeps = run.sorted.has("-b") || run.sorted.has("--backup");
+  for (const auto& [from, to] : moved) {
+    if (keeps) judge.copy_text(to, to + "~");
+    judge.copy_text(from, to);
+  }
   run.judged = true;
+}
+
+void copy_one(Judge& judge, const Run& run, const Arg& arg, const std::string& to) {
+  const std::string from = judge.locate(run, arg.text).path;
+  if (run.sorted.has("-b") || run.sorted.has("--backup")) judge.copy_text(to, to + "~");
+  judge.copy_text(from, to);
+  if (run.sorted.has("--parents")) judge.copy_text(from, to + "/" + std::string(arg.text));
+  if (run.sorted.has("-l") || run.sorted.has("-s")) judge.link_names(from, to);
+  if (arg.wildcard) judge.copy_all(from.substr(0, from.find_first_of("*?[")), to);
 }
 
 void copy(Judge& judge, Run& run) {
@@ -216,29 +229,39 @@ void copy(Judge& judge, Run& run) {
   for (std::size_t i = 0; i < count; ++i) {
     const Arg& arg = run.sorted.operands[i].arg;
     if (i + 1 == count && !target && count > 1) {
-      judge.writes(run, arg);
+      judge.writes(run, arg, Judge::Text::told);
       const Place to = judge.locate(run, arg.text);
       const Arg& from = run.sorted.operands[0].arg;
       judge.rename_program(run, from, arg);
       Flow carried = judge.file_flow(judge.locate(run, from.text).path);
       carried |= run.out;
       judge.mark_file(to.path, carried);
-      for (std::size_t k = 0; k + 1 < count; ++k)
-        judge.copy_text(judge.locate(run, run.sorted.operands[k].arg.text).path, to.path);
+      for (std::size_t k = 0; k + 1 < count; ++k) copy_one(judge, run, run.sorted.operands[k].arg, to.path);
       if (from.text == "/dev/stdin" && run.in.text) judge.write_text(to.path, *run.in.text, false);
     } else {
       judge.reads(run, arg, run.recursive);
     }
   }
-  if (target) judge.writes(run, target->value);
+  if (target) {
+    judge.writes(run, target->value);
+    const std::string to = judge.locate(run, target->value.text).path;
+    for (const auto& from : run.sorted.operands) copy_one(judge, run, from.arg, to);
+  }
   run.judged = true;
 }
 
 void make_link(Judge& judge, Run& run) {
   const auto& operands = run.sorted.operands;
+  if (const GivenOption* target = run.sorted.find("-t")) {
+    for (const auto& from : operands) copy_one(judge, run, from.arg, judge.locate(run, target->value.text).path);
+    return;
+  }
   if (operands.size() != 2) return;
   judge.rename_program(run, operands[0].arg, operands[1].arg);
-  judge.copy_text(judge.locate(run, operands[0].arg.text).path, judge.locate(run, operands[1].arg.text).path);
+  const std::string from = judge.locate(run, operands[0].arg.text).path;
+  const std::string to = judge.locate(run, operands[1].arg.text).path;
+  judge.copy_text(from, to);
+  judge.link_names(from, to);
 }
 
 void archive(Judge& judge, Run& run) {

@@ -250,10 +250,30 @@ void Judge::write_text(const std::string& path, std::string_view text, bool appe
   std::string& kept = written_[path];
   if (!append) kept.clear();
   if (kept.size() + text.size() <= most) kept += text;
+  write_linked(path, kept);
   const auto earlier = append ? earlier_.find(path) : earlier_.end();
   if (earlier == earlier_.end()) return;
   for (std::string& other : earlier->second) {
     if (other.size() + text.size() <= most) other += text;
+  }
+}
+
+void Judge::link_names(const std::string& one, const std::string& other) {
+  constexpr std::size_t most = 32;
+  if (links_.size() < most && one != other) links_.emplace_back(one, other);
+}
+
+void Judge::write_linked(const std::string& path, std::string_view text) {
+  for (const auto& [one, other] : links_) {
+    for (const auto& [from, to] : {std::pair(&one, &other), std::pair(&other, &one)}) {
+      const bool below = path.starts_with(*from) && (path.size() == from->size() || path[from->size()] == '/');
+      if (!below) continue;
+      const std::string same = *to + path.substr(from->size());
+      if (written_.contains(same))
+        may_hold(same, std::string(text));
+      else if (may_copy(text.size()))
+        written_[same] = text;
+    }
   }
 }
 
@@ -282,7 +302,29 @@ bool Judge::may_copy(std::size_t size) {
   return copied_ < most;
 }
 
+void Judge::copy_all(const std::string& beginning, const std::string& to) {
+  constexpr std::size_t most = 64;
+  std::vector<std::string> paths;
+  for (const auto& [path, text] : written_) {
+    if (path.starts_with(beginning) && paths.size() < most) paths.push_back(path);
+  }
+  for (const std::string& path : paths) {
+    const std::string inside = path.substr(beginning.rfind('/') + 1);
+    // Files of directories, too.
+    copy_file(path, inside.find('/') == std::string::npos ? to : to + "/" + inside);
+  }
+}
+
 void Judge::copy_text(const std::string& from, const std::string& to) {
+  if (const auto below = written_.lower_bound(from + "/");
+      below != written_.end() && below->first.starts_with(from + "/")) {
+    copy_all(from + "/", to);
+    copy_all(from, to);
+  }
+  copy_file(from, to);
+}
+
+void Judge::copy_file(const std::string& from, const std::string& to) {
   const std::string* text = file_text(from);
   if (!text || from == to) return;
   if (!may_copy(text->size())) {

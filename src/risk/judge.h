@@ -86,7 +86,9 @@ class Judge {
   void need(Need::Kind kind, std::string_view target);
   Place locate(const Run& run, std::string_view text) const;
   void reads(Run& run, const Arg& arg, bool tree);
-  void writes(Run& run, const Arg& arg);
+  /// Does the caller say what the file holds afterwards?
+  enum class Text : std::uint8_t { unknown, told };
+  void writes(Run& run, const Arg& arg, Text text = Text::unknown);
   void deletes(Run& run, const Arg& arg);
   void empties(Run& run, const Arg& arg, Emptied file);
   static bool gets_nothing(const Run& run);
@@ -123,6 +125,12 @@ class Judge {
   bool may_copy(std::size_t size);
   /// A copy holds what the file held that this script wrote; `to` may be the directory it goes to.
   void copy_text(const std::string& from, const std::string& to);
+  void copy_file(const std::string& from, const std::string& to);
+  /// All files of ours whose path begins so: cp d/* e.
+  void copy_all(const std::string& beginning, const std::string& to);
+  /// From now on what is written under one name is read under the other.
+  void link_names(const std::string& one, const std::string& other);
+  void write_linked(const std::string& path, std::string_view text);
   /// What npm will find under that name.
   void package_script(Run& run, std::string_view name, std::string_view text, const Arg& arg);
   void write_text(const std::string& path, std::string_view text, bool append);
@@ -226,6 +234,7 @@ class Judge {
   void foreign_source(Run& run);
   bool unknown_download() const;
   void package_settings(Run& run, const Place& place, std::string_view text, Span where);
+  bool uses_own_text(const Run& run, const Command& command) const;
   bool copies_exactly(const Run& run, const Command& command) const;
   std::optional<std::string> output_text(const Run& run, const Command& command);
   std::vector<std::string> canonical_words(const Run& run) const;
@@ -240,6 +249,7 @@ class Judge {
   std::map<std::string, Flow, std::less<>> files_;
   std::vector<std::pair<std::string, Flow>> trees_;  // everything below carries it
   std::map<std::string, std::string, std::less<>> written_;
+  std::vector<std::pair<std::string, std::string>> links_;                // two names of one file or directory
   std::map<std::string, std::vector<std::string>, std::less<>> earlier_;  // what they may hold instead
   bool placeless_ = false;                        // some of these are known by their names alone
   bool planted_ = false;                          // since the last command: a file that runs unasked now fetches code

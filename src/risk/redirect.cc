@@ -52,7 +52,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   if (to_process) return;
   if (!target.known && !target.flow.temporary && target.text.starts_with('$')) at_least(run, Risk::normal);
   const bool was_whole = is_whole(locate(run, target.text).path);
-  writes(run, target);
+  writes(run, target, Text::told);
   if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, redirect, streams);
   // What bash and programs complain of, in words that the script may have chosen.
   const bool complaints = redirect.fd == 2 || redirect.also_stderr || streams.joined;
@@ -66,8 +66,13 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
     if (std::optional<std::string> text = output_text(run, command)) {
       const std::string* before = file_text(place.path);
       const std::string held = before ? *before : "";
-      write_text(place.path, *text, redirect.kind == Redirect::Kind::append);
-      if (before && (redirect.kind == Redirect::Kind::write || command.conditional)) may_hold(place.path, held);
+      const bool append = redirect.kind == Redirect::Kind::append;
+      std::vector<std::string> others;
+      if (const auto earlier = earlier_.find(place.path); earlier != earlier_.end() && append && command.conditional)
+        others = earlier->second;
+      write_text(place.path, *text, append);
+      if (before ? !append || command.conditional : append && command.conditional) may_hold(place.path, held);
+      for (const std::string& other : others) may_hold(place.path, other);
       if (complaints) may_hold(place.path, "$unknown");
       if (run.words.size() == 2 && run.words[0].text == "cat")
         may_hold_same(locate(run, run.words[1].text).path, place.path);
@@ -76,8 +81,24 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
       package_settings(run, place, *text, target.where);
       // A hook is as grave as what it will run.
       if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);
+    } else if (file_text(place.path)) {
+      may_hold(place.path, "$unknown");
+    } else if (uses_own_text(run, command)) {
+      write_text(place.path, "$unknown\n", redirect.kind == Redirect::Kind::append);
     }
   }
+}
+
+/// rev a > b: does it make something of what this script wrote, that only it knows?
+bool Judge::uses_own_text(const Run& run, const Command& command) const {
+  if (run.in.text) return true;
+  // What the script gave the shell, and the shell says again.
+  for (std::string_view says : {"type", "declare", "typeset", "compgen", "alias", "trap", "set", "export"}) {
+    if (!command.words.empty() && command.words[0].text() == says) return true;
+  }
+  return std::any_of(
+      command.words.begin() + (command.words.empty() ? 0 : 1), command.words.end(),
+      [&](const Word& word) { return word.known() && written_.contains(locate(run, word.text()).path); });
 }
 
 /// cat <<E, cat a: are the bytes known that come out, each of them?

@@ -60,7 +60,7 @@ void Judge::reads(Run& run, const Arg& arg, bool tree) {
     need(Need::Kind::read_path, place.path);
 }
 
-void Judge::writes(Run& run, const Arg& arg) {
+void Judge::writes(Run& run, const Arg& arg, Text text) {
   if (arg.text == "-" || arg.text.empty()) return;
   if (arg.word && arg.word->has(Piece::Kind::process_out)) return;
   if (arg.text.starts_with('|') || arg.text.starts_with('!')) {
@@ -75,6 +75,7 @@ void Judge::writes(Run& run, const Arg& arg) {
   const std::string_view name = std::string_view(place.path).substr(place.path.rfind('/') + 1);
   if (listed("file_as_option", name)) raise(run, "fs.option_name", arg.where);
   whole_.erase(place.path);
+  if (text == Text::unknown && file_text(place.path)) may_hold(place.path, "$unknown");
   if (place.guarded) {
     raise(run, "guard.touched", arg.where);
     return;
@@ -250,15 +251,17 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       break;
     }
     case Role::write: {
-      writes(run, arg);
+      // touch leaves what is there.
+      const std::string_view name = run.words.empty() ? "" : run.words[0].text;
+      const bool told = (name == "tee" && run.in.text) || name == "touch";
+      writes(run, arg, told ? Text::told : Text::unknown);
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
       if (flow.network || flow.fetched || flow.secret || flow.suspect || flow.decoded)
         mark_file(locate(run, arg.text).path, flow);
       // tee src/*.c: whatever comes in, each of them holds only that afterwards.
       if (arg.wildcard && run.words[0].text == "tee" && !run.sorted.has("-a")) raise(run, "fs.truncate", arg.where);
-      if (run.in.text && !run.words.empty() && run.words[0].text == "tee")
-        write_text(locate(run, arg.text).path, *run.in.text, run.sorted.has("-a"));
+      if (run.in.text && name == "tee") write_text(locate(run, arg.text).path, *run.in.text, run.sorted.has("-a"));
       break;
     }
     case Role::data:

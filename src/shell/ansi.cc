@@ -95,13 +95,9 @@ std::string decode_ansi(std::string_view text) {
       --i;
       out += static_cast<char>(take_number(text, i, 3, 8));
     } else if (letter == 'x' && i < text.size() && text[i] == '{') {
-      // \x{…}: any number of digits, the last byte counts.
+      // \x{…}: any number of digits, the last byte counts. Without digits it is a NUL, which ends the text.
       std::size_t at = i + 1;
       std::uint32_t value = take_number(text, at, text.size(), 16);
-      if (at == i + 1) {
-        out += "\\x";
-        continue;
-      }
       i = at < text.size() && text[at] == '}' ? at + 1 : at;
       out += static_cast<char>(value);
     } else if (letter == 'x' || letter == 'u' || letter == 'U') {

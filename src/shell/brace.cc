@@ -170,7 +170,7 @@ class Braces {
 
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
   static bool padded(const std::string& text) {
-    std::size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    std::size_t sign = text.starts_with('-') ? 1 : 0;
     return text.size() > sign + 1 && text[sign] == '0';
   }
   static bool number(const std::string& text, long long& value) {

@@ -1,6 +1,7 @@
 // bash's grammar by recursive descent, one token ahead: lists, pipelines, simple commands and functions.
 #include <algorithm>
 
+#include "shell/characters.h"
 #include "shell/parser.h"
 
 namespace cordon::shell {
@@ -207,13 +208,14 @@ Node* Parser::command() {
   node->where = span(token_begin_);
   if (lex_.current == Token::word) {
     Word first = word_;
+    // Now: the next token may lie outside the alias that this word comes from.
+    const std::string_view source = source_of(first);
     advance();
     if (lex_.current == Token::lparen) {
       advance();
       if (!expect(Token::rparen)) return nullptr;
       skip_newlines();
-      node->name = source_of(first);
-      if (node->name.empty()) node->name = first.plain();
+      node->name = source.empty() ? first.plain() : source;
       return function_body(node);
     }
     node->words.push(arena_, first);
@@ -226,6 +228,12 @@ Node* Parser::simple_command(Node* node) {
   bool any = !node->words.empty();
   while (!failed_) {
     if (lex_.current == Token::word || lex_.current == Token::assignment) {
+      const bool after_redirect = node->words.empty() && !node->redirects.empty();
+      const std::string_view text = word_.plain();
+      // bash prints such a command with its words first, and runs that.
+      if (after_redirect && (lex_.state & in_substitution) != 0 &&
+          (is_reserved(text) || text.find('[') != std::string_view::npos))
+        fail_later("a word behind a redirect that would mean something else before it", word_.where);
       node->words.push(arena_, word_);
       lex_.state &= ~static_cast<unsigned>(redirect_list);
       any = true;
@@ -320,6 +328,8 @@ Node* Parser::coproc_command() {
     }
     simple->words.push(arena_, first);
   }
+  // What bash runs there is what it prints of it, `coproc COPROC a b`: a program COPROC.
+  if ((lex_.state & in_substitution) != 0) fail_later("a coproc without a name inside a substitution", simple->where);
   node->inner = simple_command(simple);
   return node->inner == nullptr ? nullptr : node;
 }

@@ -32,8 +32,14 @@ bool Parser::pop_frame() {
 
 int Parser::get(bool join) {
   for (;;) {
-    // An alias's text ends a word, as if a blank followed it.
-    if (pos_ >= text_.size()) return pop_frame() ? ' ' : -1;
+    // An alias's text ends a word, as if a blank followed it; but not after an operator, which may go on.
+    if (pos_ >= text_.size()) {
+      const bool operates = !text_.empty() && is_meta(text_.back());
+      if (!pop_frame()) return -1;
+      if (operates && pos_ < text_.size() && is_meta(text_[pos_]))
+        fail("an operator that an alias begins and what follows it ends", span(pos_));
+      return ' ';
+    }
     if (join && text_[pos_] == '\\' && pos_ + 1 < text_.size() && text_[pos_ + 1] == '\n') {
       pos_ += 2;
       if (resume_ != 0 && frames_.empty()) pos_ = std::exchange(resume_, 0);
@@ -90,8 +96,11 @@ Token Parser::read_token() {
       return Token::eof;
     }
     if (c == '#') {
-      // An alias's text that ends inside a comment would need bash's own buffer to follow.
       skip_comment();
+      if (pos_ >= text_.size() && !frames_.empty()) {
+        fail("a comment that begins in an alias and ends outside it", span(token_begin_));
+        return Token::eof;
+      }
       if (get(false) < 0) {
         hit_end_ = true;
         return Token::eof;
@@ -439,6 +448,25 @@ Token Parser::reserved_word(std::string_view text) {
   return Token::start;
 }
 
+namespace {
+
+/// Words that are neither quoted nor reserved, and no operators.
+bool is_plain_words(std::string_view text) {
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ' ';
+    if (is_blank(c)) {
+      if (is_reserved(text.substr(begin, i - begin))) return false;
+      begin = i + 1;
+    } else if (!is_name_char(c) && std::string_view("-+./:=,%@^~").find(c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 bool Parser::expand_alias(std::string_view text) {
   if ((lex_.state & alias_next) == 0 && !assignment_position(lex_.last)) return false;
   if (dialect_.is_doubtful(text)) {
@@ -455,6 +483,11 @@ bool Parser::expand_alias(std::string_view text) {
     return false;
   }
   const std::string& value = found->second;
+  // bash looks for the end of $(…) before it knows of aliases.
+  if ((lex_.state & in_substitution) != 0 && !is_plain_words(value)) {
+    fail("an alias inside a substitution that could move the substitution's end", span(token_begin_));
+    return false;
+  }
   limits_.reread += value.size() + 16;
   if (limits_.reread > limits_.max_reread) {
     fail("aliases expand without end", span(token_begin_));

@@ -52,6 +52,10 @@ TEST(Named, WhatIsOrdinaryIsNotDoubted) {
                            "IFS=, read -r a b <<< x,y; ls \"$a\"",
                            "make prefix=~/x > log 2>&1; ls",
                            "eval 'ls' > f 2>&1; echo a > f; ls",
+                           "x=\"${y:-'a b'}\"; ls \"${x#'$'}\"",
+                           "ls \"${x//$'\\n'/ }\"",
+                           "trap 'echo stopped >&2' INT; ls",
+                           "shopt -s expand_aliases\nalias l='ls -l'\nx=$(l a)",
                            "(cd x && ls) || exit 1; ls"}) {
     EXPECT_FALSE(is_told(text)) << text;
   }
@@ -409,6 +413,36 @@ TEST(Named, WhatIsAssignedInASubscriptIsNotKnown) {
     const Script script = read(text, {});
     EXPECT_FALSE(script.understood && script.commands.back().words[0].known()) << text;
   }
+}
+
+TEST(Named, SingleQuotesThatQuoteNothing) {
+  expect_told({": \"${v-'$(evil)'}\"", ": \"${v:-$'\\x24(evil)'}\"", "cat <<E\n${v-'`evil`'}\nE"});
+}
+
+TEST(Named, WhatBashPrintsOfASubstitutionIsWhatItRuns) {
+  expect_told({"COPROC() { evil; }; : $(coproc ls)", "function time { ls; }; : $(>f time evil)"});
+}
+
+TEST(Named, AnAliasThatEndsInTheMiddleOfSomething) {
+  for (const char* text :
+       {"alias a='ls #'\na : 'x\nevil #'", "alias a=': \\'\na<<E\nevil\nE", "alias a='false |'\na| evil",
+        "alias a='('\na( 1 #2)); evil\n))", "alias a=': \"x'\na;\" ; evil #\"",
+        "alias a='case x in'\n: \"$(a x) : ' ;; esac)\"; evil #';; esac)\""}) {
+    EXPECT_FALSE(read(std::string("shopt -s expand_aliases\n") + text, {}).understood) << text;
+  }
+}
+
+TEST(Named, AFunctionThatAnAliasNames) { expect_told({"shopt -s expand_aliases\nalias a='f()'\na { evil; }; f"}); }
+
+TEST(Named, NumbersAndBytesThatAreWrittenStrangely) {
+  for (const char* text : {"ev{+01..1}", "$'ev1\\x{}z'"})
+    EXPECT_EQ(read(text, {}).commands[0].words[0].text(), "ev1") << text;
+}
+
+TEST(Named, AFileThatATrapWrites) {
+  const Script script = read("trap 'echo evil > f' DEBUG; . ./f", {});
+  ASSERT_GE(script.commands.size(), 3u);
+  EXPECT_EQ(script.commands[1].words[0].text(), "echo");
 }
 
 }  // namespace

@@ -147,6 +147,7 @@ class Parser {
   void read_double(Parts& out, std::size_t begin, bool locale);
   void read_backquote(Parts& out, std::size_t begin, Quote quote);
   void read_brace(Parts& out, std::size_t begin, bool quoted);
+  void no_quotes_in(const Parameter& parameter, Span where);
   void read_substitution(Parts& out, std::size_t begin, Part::Kind kind, bool quoted);
   void read_double_paren_substitution(Parts& out, std::size_t begin, Part::Kind kind);
   void read_bracket_arithmetic(Parts& out, std::size_t begin);

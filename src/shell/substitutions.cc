@@ -1,6 +1,7 @@
 // What stands inside words after $, ` or a bracket: bash's parse_matched_pair and parse_comsub.
 #include <utility>
 
+#include "shell/ansi.h"
 #include "shell/characters.h"
 #include "shell/literal.h"
 #include "shell/parameter.h"
@@ -140,8 +141,23 @@ void Parser::read_brace(Parts& out, std::size_t begin, bool quoted) {
   part.where = span(begin);
   part.parameter = take_apart(part.parts, arena_);
   part.trouble = part.parameter->trouble;
+  if (quoted && part.trouble.empty()) no_quotes_in(*part.parameter, part.where);
   if (!part.trouble.empty()) fail_later(part.trouble, part.where);
   out.push(arena_, part);
+}
+
+// "${x-'$(a)'}": inside double quotes, single ones hide the end of ${…} but quote nothing, except in a pattern.
+void Parser::no_quotes_in(const Parameter& parameter, Span where) {
+  if (!parameter.op.empty() && std::string_view("#%/^,@").find(parameter.op[0]) != std::string_view::npos) return;
+  for (const Parts* operand : {&parameter.first, &parameter.second}) {
+    for (const Part& part : *operand) {
+      const bool ansi = part.kind == Part::Kind::ansi;
+      if (part.kind != Part::Kind::single && !ansi) continue;
+      const std::string text = ansi ? decode_ansi(part.text) : std::string(part.text);
+      if ((text + std::string(part.text)).find_first_of("$`\\\"}") != std::string::npos)
+        fail_later("single quotes inside double quotes, which quote nothing there", where);
+    }
+  }
 }
 
 void Parser::read_bracket_arithmetic(Parts& out, std::size_t begin) {

@@ -184,6 +184,19 @@ void Evaluator::callbacks(std::string_view name, std::uint32_t index, std::size_
   }
 }
 
+static bool writes_files(const std::vector<Command>& commands, std::size_t first) {
+  return std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(first), commands.end(), [](const Command& command) {
+    for (std::string_view writer : {"tee", "dd", "cp", "mv", "ln", "install", "sed", "sort"}) {
+      if (!command.words.empty() && command.words[0].text() == writer) return true;
+    }
+    return std::ranges::any_of(command.redirects, [](const Redirect& redirect) {
+      const bool opens = redirect.kind == Redirect::Kind::write || redirect.kind == Redirect::Kind::append ||
+                         redirect.kind == Redirect::Kind::read_write;
+      return opens && !names_descriptor(redirect) && redirect.target.text() != "/dev/null";
+    });
+  });
+}
+
 // Text that may run at any time from now on: a trap, a callback, an exported function.
 void Evaluator::run_later(const std::string& text, const Flow& flow, Span where, Changes what) {
   if (what == Changes::nothing) return traps_.push_back({text, where, state_.now()});
@@ -202,7 +215,8 @@ void Evaluator::run_later(const std::string& text, const Flow& flow, Span where,
   run_text(text, inner, where);
   in_trap_ = outer_trap;
   later_ = outer;
-  script_.commands.resize(commands);
+  // What it writes may be there whenever something is run afterwards; the rest is listed where it runs at the latest.
+  if (!writes_files(script_.commands, commands)) script_.commands.resize(commands);
   if (state_.around.environment_unknown && !around.environment_unknown) all_volatile_ = true;
   const Surroundings& after = state_.around;
   const bool changed = after.positional != some || after.noglob != around.noglob || after.lastpipe != around.lastpipe ||

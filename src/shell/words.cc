@@ -81,6 +81,7 @@ bool Parser::read_word_character(Word& word, Literal& literal, int c) {
       literal.flush(word.parts);
       // At the very end it stands for itself.
       if (pos_ >= text_.size()) {
+        if (!frames_.empty()) fail("an alias that ends in a backslash", span(begin));
         word.parts.push(arena_, Part{.kind = Part::Kind::escaped, .where = span(begin), .text = "\\"});
         word.quoted = true;
         return true;
@@ -281,6 +282,7 @@ void Parser::read_double(Parts& out, std::size_t begin, bool locale) {
   ++limits_.depth;
   Part part{.kind = locale ? Part::Kind::locale : Part::Kind::dquote};
   Literal literal(*this);
+  const char* held = text_.data();
   for (;;) {
     std::size_t run = pos_;
     while (run < text_.size() && ordinary_in_quotes[static_cast<unsigned char>(text_[run])]) ++run;
@@ -291,6 +293,10 @@ void Parser::read_double(Parts& out, std::size_t begin, bool locale) {
     if (c < 0) {
       hit_end_ = true;
       fail("\" is never closed", span(begin, begin + 1));
+      break;
+    }
+    if (text_.data() != held) {
+      fail("a quotation that ends outside its alias", span(begin));
       break;
     }
     if (c == '"') break;

@@ -377,7 +377,40 @@ DETAILS = [
     "x=$(eval 'echo %a' >&2; echo %b); $x",
 ]
 
-ALL = PLACES + FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + COURSES + PRINTED + FILES + SUBSCRIPTS + DETAILS
+# Where bash's lexer ends, quotes or prints a text otherwise than it looks.
+LEXED = [
+    "$'%b\\x{}z'", "$'%b\\x{z'", "r{+02..2}", "r{2..+02}", ": \"${v-'$(%b)'}\"", ": \"${v:='$(%b)'}\"", "v=1; : \"${v:+'`%b`'}\"",
+    ": \"${v-$'\\x24(%b)'}\"", ": \"${v:-$'\\x60%b\\x60'}\"", ": \"${v-${w-$'\\x24(%b)'}}\"", "cat <<E\n${v-'$(%b)'}\nE",
+    "cat <<E\n${v-$'$(%b)'}\nE", "v=abc; : \"${v:0:'$(%b)'}\"", "COPROC() { %b; }; : $(coproc %a)", "COPROC() { %b; }; : $(coproc %a > f)",
+    "function time { %a; }; : $(>f time %b)", "function ! { %a; }; : $(>f ! %b)", "function coproc { %a; }; : $(>f coproc %b)",
+    "shopt -s expand_aliases\nalias a='%a #'\na : 'x\n%b #'", "shopt -s expand_aliases\nalias a=': \\'\na<<E\n%b\nE",
+    "shopt -s expand_aliases\nalias a='('\na( 1 #2)); %b\n))", "shopt -s expand_aliases\nalias a='false |'\na| %b",
+    "shopt -s expand_aliases\nalias a=': \"x'\na;\" ; %b #\"", "shopt -s expand_aliases\nalias a='case \"x'\na;\" in \"x;\") %b;; *) %a;; esac",
+    "shopt -s expand_aliases\nalias a='f()'\na { %b; }; f", "shopt -s expand_aliases\nalias a='%a()'\na { %b; }; %a",
+    "shopt -s expand_aliases\nalias a='case x in'\n: \"$(a x) : ' ;; esac)\"; %b #';; esac)\"",
+]
+
+# What was written is written again: by a program, by a trap, by some of several that append.
+REWRITTEN = [
+    "echo %a > f; /usr/bin/dd of=f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -o f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -of <<< %b; /bin/bash f",
+    "echo %a > f; /usr/bin/shuf -o f -e %b; . ./f", "echo %a > f; /usr/bin/uniq - f <<< %b; . ./f", "echo %a > f; /usr/bin/sed -n 'w f' <<< %b; . ./f",
+    "/usr/bin/mkdir d; echo %a > d/f; echo %b > f; /usr/bin/cp -t d f; . d/f", "/usr/bin/mkdir d; echo %a > d/f; echo %b > f; /usr/bin/mv -t d f; . d/f",
+    "echo %a > f; /usr/bin/ln f g; echo %b > g; . ./f", "/usr/bin/ln -s f g; echo %a > f; echo %b > g; . ./f", "/usr/bin/ln -s f g; echo %b > g; . ./f",
+    "/usr/bin/mkdir d; /usr/bin/ln -s d e; echo %a > d/f; echo %b > e/f; . d/f", "echo %a > f; /usr/bin/cp -l f g; echo %b > g; . ./f",
+    "/usr/bin/mkdir d; echo %b > d/f; /usr/bin/mv d e; . e/f", "/usr/bin/mkdir d; echo %b > d/f; /usr/bin/cp -r d e; . e/f",
+    "/usr/bin/mkdir d e; echo %a > e/f; echo %b > d/f; /usr/bin/cp d/* e; . e/f", "echo x%b > f; /usr/bin/cut -c2- f > g; . ./g",
+    "f() { %b; }; type f > g; . ./g", "f() { %b; }; declare -f f > g; echo f >> g; /bin/bash g", "compgen -W %b > g; . ./g",
+    "echo 2r > f; /usr/bin/rev f > g; . ./g", "/usr/bin/mkdir d; echo %a > d/g; echo %b > g; /usr/bin/ln -f -t d g; . d/g",
+    "echo %b > f; echo %a > g; /usr/bin/cp -b g f; . ./f~", "echo %b > f; echo %a > g; /usr/bin/mv -b g f; . ./f~",
+    "trap 'echo %b > f' DEBUG; :; . ./f", "trap 'echo %b > f' DEBUG; echo %a > f; :; . ./f", "echo %a > f; trap 'echo %b > f' ERR; false; . ./f",
+    "echo %a > f; trap 'echo %b > f' USR1; kill -USR1 $$; . ./f", "echo %a > f; f() { :; }; trap 'echo %b > f' RETURN; set -T; f; . ./f",
+    "trap 'echo %b > f' DEBUG; echo %a > f; /bin/bash f", "trap 'echo %b > f' CHLD; echo %a > f; cat; . ./f",
+    "cat no && printf r >> f; cat no && printf 1 >> f; cat no || printf r >> f; cat no && printf 3 >> f; cat no || printf 2 >> f; . ./f",
+    "printf r > f; cat no && printf 1 >> f; cat no && printf 3 >> f; cat no || printf 2 >> f; cat no && printf 4 >> f; . ./f",
+]
+
+ALL = (PLACES + FUNCTIONS + TRAPS + ALIASES + VARIABLES + ARITHMETIC + INPUT + UNKNOWN + MISTAKES + COURSES + PRINTED + FILES + SUBSCRIPTS + DETAILS +
+       LEXED + REWRITTEN)
 
 
 def spelled(trick, said, run, maybe):
