@@ -402,7 +402,10 @@ void filter_script(Judge& judge, Run& run) {
     first = 1;
   }
   const bool edits = run.sorted.has("-i") && language_name(language) != "jq";
-  const bool nothing_left = edits && language_name(language) == "sed" && sed_drops_all(run.sorted, first == 1);
+  const bool by_awk = language_name(language) == "awk" && first == 1;
+  const bool nothing_left =
+      edits && ((language_name(language) == "sed" && sed_drops_all(run.sorted, first == 1)) ||
+                (by_awk && run.sorted.operands[0].arg.known && awk_leaves_nothing(run.sorted.operands[0].arg.text)));
   if (edits) judge.at_least(run, Risk::normal);
   if (edits) other_source(judge, run, first);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {

@@ -127,6 +127,11 @@ void run_in_project(Judge& judge, Run& run) {
   }
   if (run.sorted.carried.empty()) return;
   const std::string_view name = run.sorted.carried[0].text;
+  if (name == "-" || name == "/dev/stdin") {
+    run.judged = true;
+    judge.run_stdin(run, language_named("python").value_or(0));
+    return;
+  }
   if (!name.ends_with(".py") && name.find("://") == std::string_view::npos) return;
   run.judged = true;
   judge.run_script_file(run, run.sorted.carried[0], 0);
@@ -297,9 +302,11 @@ void big_sizes(Judge& judge, Run& run) {
   // dd of=x count=0 opens x and has nothing to put there.
   if (count == 0 && to && to->has_value && !run.sorted.has("seek=")) judge.empties(run, to->value, Emptied::may_be_new);
   // fallocate --punch-hole, --zero-range, --collapse-range
-  if (run.sorted.has("-p") || run.sorted.has("-z") || run.sorted.has("-c")) {
+  const bool holes = run.sorted.has("-p") || run.sorted.has("-c");  // in what is there: neither makes a file
+  if (holes || run.sorted.has("-z")) {
     for (const Operand& operand : run.sorted.operands) {
-      if (operand.role.kind() == Role::write) judge.empties(run, operand.arg, Emptied::may_be_new);
+      if (operand.role.kind() != Role::write) continue;
+      judge.empties(run, operand.arg, holes ? Emptied::is_there : Emptied::may_be_new);
     }
   }
   if (!from || !from->has_value) return;

@@ -49,6 +49,18 @@ void CodeJudge::run_call(std::string_view what, const Tokens& tokens, std::size_
     run_shell(args.strings[0], literal);
 }
 
+/// Open3.pipeline("find src", "xargs rm"), Open3.pipeline(["find", "src"], ["xargs", "rm"])
+void CodeJudge::run_each(const Tokens& tokens, std::size_t i, Arguments args) {
+  if (args.list || args.strings.size() < 2) {
+    run_call("argv", tokens, i, std::move(args));
+    return;
+  }
+  judge_.at_least(run_, Risk::normal);
+  judge_.raise(run_, "exec.inline_run", arg_.where);
+  if (args.unknown) judge_.raise(run_, "dynamic.code", arg_.where);
+  for (std::size_t k = 0; k < args.strings.size(); ++k) run_shell(args.strings[k], args.literal[k]);
+}
+
 /// execFileSync("git", a), where a is one of few
 bool CodeJudge::with_choices(const Tokens& tokens, const Arguments& args) {
   if (!is(tokens, args.begin + 1, ",") || args.begin + 2 >= tokens.size()) return false;

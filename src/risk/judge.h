@@ -91,6 +91,7 @@ class Judge {
   void empties(Run& run, const Arg& arg, Emptied file);
   static bool gets_nothing(const Run& run);
   static bool says_nothing(const Run& run, const Command& command);
+  static bool prints_only_null(const Command& command);
   void reaches(Run& run, const Arg& arg, std::string_view host);
   void apply(Run& run, Role role, std::uint8_t language, const Arg& arg);
   void carry(Run& run, std::span<const Arg> words);
@@ -280,6 +281,7 @@ bool begins_a_command(std::string_view& text);
 
 /// sed -i SCRIPT, ex -c COMMAND: does nothing remain of the file?
 bool sed_leaves_nothing(std::string_view script);
+bool awk_leaves_nothing(std::string_view script);
 bool vim_deletes_all(std::string_view command);
 
 std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);
