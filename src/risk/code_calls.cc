@@ -35,8 +35,8 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
   }
   if (what == "shell" || what == "argv") {
     run_call(what, tokens, i, std::move(args));
-  } else if (what == "commands") {
-    run_each(tokens, i, std::move(args));
+  } else if (what == "pipeline") {
+    run_pipeline(tokens, args);
   } else if (what == "delete" || what == "delete_tree") {
     delete_call(args, what == "delete_tree");
   } else if (what == "delete_options") {

@@ -130,8 +130,8 @@ bool awk_leaves_nothing(std::string_view script) {
   for (char c : script) {
     if (c != ' ' && c != '\t' && c != ';' && c != '\n') bare += c;
   }
-  for (std::string_view none : {"", "0", "!1", "\"\"", "{}", "{next}", "{exit}", "NR<0", "NR==0", "NR<1", "1==0", "1{next}",
-                                "1{}", "BEGIN{exit}"}) {
+  for (std::string_view none : {"", "0", "!1", "\"\"", "{}", "{next}", "{exit}", "NR<0", "NR==0", "NR<1", "1==0",
+                                "1{next}", "1{}", "BEGIN{exit}"}) {
     if (bare == none) return true;
   }
   return false;
