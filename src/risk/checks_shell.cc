@@ -192,7 +192,8 @@ void run_module(Judge& judge, Run& run) {
   else if (!find_program(module->value.text)) {
     judge.at_least(run, Risk::normal);
     const Arg file = judge.synthetic(std::string(module->value.text) + ".py", module->value);
-    if (judge.file_text(judge.locate(run, file.text).path)) judge.run_script_file(run, file, script_language(run));
+    const std::string path = judge.locate(run, file.text).path;
+    if (judge.file_text(path) || judge.file_flow(path).network) judge.run_script_file(run, file, script_language(run));
     return;
   }
   judge.at_least(run, Risk::safe);

@@ -236,7 +236,9 @@ void object_copy(Judge& judge, Run& run) {
     judge.at_least(run, Risk::normal);
     run.out.network = true;
     judge.writes(run, to);
-    judge.mark_file(judge.locate(run, to.text).path, Flow{.network = true});
+    std::string file(to.text);
+    if (file == "." || file.ends_with('/')) file += "/" + std::string(from.text.substr(from.text.rfind('/') + 1));
+    judge.mark_file(judge.locate(run, file).path, Flow{.network = true});
   } else {
     judge.raise(run, "cloud.change", to.where);
   }

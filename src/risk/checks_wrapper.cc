@@ -210,6 +210,11 @@ void lines_that_run(Judge& judge, Run& run) {
   const std::string_view program = run.sorted.program->name.view();
   auto line = [&](std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);
+    // 1,$!sort: lines of the text go through a command.
+    const std::size_t after_range = text.find_first_not_of("0123456789,;.$%+-");
+    if (program == "ed" || program == "vi") {
+      if (after_range != std::string_view::npos && text[after_range] == '!') text.remove_prefix(after_range);
+    }
     const bool bang =
         text.starts_with('!') || text.starts_with("e !") || text.starts_with("r !") || text.starts_with("w !");
     if (program != "m4" && bang) {

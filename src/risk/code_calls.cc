@@ -161,6 +161,7 @@ void CodeJudge::move_call(const Arguments& args) {
   }
   for (std::size_t k = 0; k < args.strings.size() && k < 2; ++k) {
     if (args.strings[k].starts_with("http")) continue;
+    if (args.strings[k] == "/dev/null") judge_.raise(run_, "fs.delete.unknown", arg_.where);
     if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
   }
 }

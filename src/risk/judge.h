@@ -115,6 +115,7 @@ class Judge {
   template <class Files, class Look>
   bool each_named(const Files& files, const std::string& path, Look look) const;
   bool has_written() const { return !written_.empty(); }
+  bool has_fetched() const { return !files_.empty(); }
   /// Is all that the file holds known, and judged where it runs?
   bool is_whole(const std::string& path) const { return whole_.contains(path); }
   /// A text that inline code prints: where its output goes to a file, that file holds it.
@@ -180,6 +181,11 @@ class Judge {
   void may_carry(Run& run);
   void shell_escapes(Run& run);
   void implied_files(Run& run);
+  bool was_fetched(const Run& run, const std::string& name) const;
+  bool holds_fetched(Run& run, std::string_view patterns);
+  void finds_fetched(Run& run);
+  void told_to_run_fetched(Run& run);
+  void runs_fetched(Run& run);
   void scripts_of_package(Run& run);
   void committed_workflows(Run& run);
   void named_compose_files(Run& run, std::string_view program);
@@ -280,6 +286,10 @@ Risk verb_risk(std::string_view word);
 bool begins_a_command(std::string_view& text);
 
 /// sed -i SCRIPT, ex -c COMMAND: does nothing remain of the file?
+/// Of words or patterns separated by blanks.
+bool has_word(std::string_view words, std::string_view word);
+bool matches_any(std::string_view patterns, std::string_view name);
+
 bool sed_leaves_nothing(std::string_view script);
 bool awk_leaves_nothing(std::string_view script);
 bool vim_deletes_all(std::string_view command);

@@ -79,23 +79,6 @@ constexpr std::string_view compilers =
     "crystal "
     "v gfortran fpc ocamlc ocamlopt ocamlfind csc mcs gnatmake musl-gcc zigcc bear scan-build as ld cargo ";
 
-bool has_word(std::string_view words, std::string_view word) {
-  for (std::size_t at = 0; (at = words.find(word, at)) != std::string_view::npos; ++at) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return !word.empty();
-  }
-  return false;
-}
-
-bool matches_any(std::string_view patterns, std::string_view name) {
-  while (!patterns.empty()) {
-    const std::size_t end = std::min(patterns.find(' '), patterns.size());
-    if (matches(patterns.substr(0, end), name)) return true;
-    patterns.remove_prefix(std::min(end + 1, patterns.size()));
-  }
-  return false;
-}
-
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// The value of a JSON string that begins after the quote at `quote`.
@@ -123,6 +106,23 @@ std::vector<std::string> script_names(std::span<const Arg> words) {
 }
 
 }  // namespace
+
+bool has_word(std::string_view words, std::string_view word) {
+  for (std::size_t at = 0; (at = words.find(word, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return !word.empty();
+  }
+  return false;
+}
+
+bool matches_any(std::string_view patterns, std::string_view name) {
+  while (!patterns.empty()) {
+    const std::size_t end = std::min(patterns.find(' '), patterns.size());
+    if (matches(patterns.substr(0, end), name)) return true;
+    patterns.remove_prefix(std::min(end + 1, patterns.size()));
+  }
+  return false;
+}
 
 /// echo '{"scripts":{"x":"rm -rf y"}}' > package.json; npm run x
 void Judge::scripts_of_package(Run& run) {
@@ -297,6 +297,7 @@ void Judge::compiled_to(Run& run) {
 void Judge::run_compiled(Run& run) {
   if (!compiles_) return;
   for (const PickedUp& row : compiled_from) {
+    if (!files_.empty() && holds_fetched(run, row.files)) raise(run, "net.download_run", run.where);
     std::vector<std::string> paths;
     for (const auto& [path, text] : written_) {
       if (matches_any(row.files, last_part(path))) paths.push_back(path);
@@ -305,46 +306,6 @@ void Judge::run_compiled(Run& run) {
   }
 }
 
-namespace {
-
-struct Implied {
-  std::string_view program;
-  std::array<std::string_view, 4> files;
-};
-
-/// Files that a tool runs without being told their names.
-constexpr std::array implied{
-    Implied{"make", {"Makefile", "makefile", "GNUmakefile"}},
-    Implied{"cmake", {"CMakeLists.txt"}},
-    Implied{"npm", {"package.json"}},
-    Implied{"yarn", {"package.json"}},
-    Implied{"pnpm", {"package.json"}},
-    Implied{"bun", {"package.json"}},
-    Implied{"pip", {"setup.py", "pyproject.toml"}},
-    Implied{"pytest", {"conftest.py", "pytest.ini", "pyproject.toml"}},
-    Implied{"tox", {"tox.ini"}},
-    Implied{"nox", {"noxfile.py"}},
-    Implied{"cargo", {"build.rs", "Cargo.toml"}},
-    Implied{"gradle", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"gradlew", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"mvn", {"pom.xml"}},
-    Implied{"rake", {"Rakefile"}},
-    Implied{"bundle", {"Gemfile"}},
-    Implied{"just", {"justfile", "Justfile"}},
-    Implied{"task", {"Taskfile.yml", "Taskfile.yaml"}},
-    Implied{"docker", {"Dockerfile", "docker-compose.yml", "compose.yaml"}},
-    Implied{"podman", {"Dockerfile", "Containerfile"}},
-    Implied{"terraform", {"main.tf"}},
-    Implied{"ansible-playbook", {"ansible.cfg"}},
-    Implied{"vagrant", {"Vagrantfile"}},
-    Implied{"scons", {"SConstruct"}},
-    Implied{"ninja", {"build.ninja"}},
-    Implied{"direnv", {".envrc"}},
-};
-
-}  // namespace
-
-/// curl … > Makefile && make: code from the network by way of a name that the tool knows by itself.
 void Judge::implied_files(Run& run) {
   if (!run.sorted.program) return;
   if (!written_.empty()) {
@@ -352,16 +313,8 @@ void Judge::implied_files(Run& run) {
     committed_workflows(run);
     picked_up(run);
   }
-  if (files_.empty() && trees_.empty()) return;
-  const std::string_view program = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
-  for (const Implied& each : implied) {
-    if (each.program != program) continue;
-    for (std::string_view file : each.files) {
-      if (file.empty()) continue;
-      const std::string path = locate(run, file).path;
-      if (file_flow(path).network) raise(run, "net.download_run", run.where);
-    }
-  }
+  compiles_ |= !files_.empty() && has_word(compilers, last_part(run.words[0].text));
+  runs_fetched(run);
 }
 
 namespace checks {

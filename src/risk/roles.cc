@@ -347,8 +347,11 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       }
       settings_text(run, arg);
       // vim -S x.vim, java -cp x.jar: a bare name may be a file that was just downloaded.
-      if ((!files_.empty() || !trees_.empty()) && arg.known && file_flow(locate(run, arg.text).path).network)
-        raise(run, "net.download_run", arg.where);
+      if ((!files_.empty() || !trees_.empty()) && arg.known) {
+        for (std::string_view ending : {"", ".rb", ".js", ".py", ".pm", ".lua"}) {
+          if (was_fetched(run, std::string(arg.text) + std::string(ending))) raise(run, "net.download_run", arg.where);
+        }
+      }
       const bool pathlike =
           arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;
       if (!pathlike || arg.text == "/dev/null" || arg.text == "-") break;
