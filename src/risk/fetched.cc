@@ -95,7 +95,8 @@ void Judge::told_to_run_fetched(Run& run) {
   for (const Arg& word : run.words.subspan(1)) {
     if (!word.known || word.text.empty() || word.text.starts_with('-')) continue;
     const std::string name(word.text);
-    const bool code = runner || told || listed("code_file", name);
+    const bool data = matches_any("*.json *.csv *.tsv *.txt *.xml *.parquet *.png *.jpg *.gz *.zip", name);
+    const bool code = listed("code_file", name) || (runner && !data);
     const std::string module = name.substr(0, name.find(':')) + ".py";
     if ((code && was_fetched(run, name)) || (runner && was_fetched(run, module)))
       raise(run, "net.download_run", word.where);
