@@ -263,6 +263,9 @@ void request_items(Judge& judge, Run& run) {
       const std::string_view host = address.starts_with(':') ? std::string_view("localhost") : host_of(address);
       judge.reaches(run, operand.arg, host);
       local = is_local_host(host);
+      const bool saves = run.sorted.has("--download") || run.sorted.has("-d");
+      const std::string_view name = address.substr(address.rfind('/') + 1);
+      if (saves && !local && !name.empty()) judge.mark_file(judge.locate(run, name).path, Flow{.network = true});
       continue;
     }
     const std::size_t at = text.find('@');

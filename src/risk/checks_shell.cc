@@ -192,7 +192,8 @@ void run_module(Judge& judge, Run& run) {
   else if (!find_program(module->value.text)) {
     judge.at_least(run, Risk::normal);
     const Arg file = judge.synthetic(std::string(module->value.text) + ".py", module->value);
-    if (judge.file_text(judge.locate(run, file.text).path)) judge.run_script_file(run, file, script_language(run));
+    const std::string path = judge.locate(run, file.text).path;
+    if (judge.file_text(path) || judge.file_flow(path).network) judge.run_script_file(run, file, script_language(run));
     return;
   }
   judge.at_least(run, Risk::safe);
@@ -402,7 +403,10 @@ void filter_script(Judge& judge, Run& run) {
     first = 1;
   }
   const bool edits = run.sorted.has("-i") && language_name(language) != "jq";
-  const bool nothing_left = edits && language_name(language) == "sed" && sed_drops_all(run.sorted, first == 1);
+  const bool by_awk = language_name(language) == "awk" && first == 1;
+  const bool nothing_left =
+      edits && ((language_name(language) == "sed" && sed_drops_all(run.sorted, first == 1)) ||
+                (by_awk && run.sorted.operands[0].arg.known && awk_leaves_nothing(run.sorted.operands[0].arg.text)));
   if (edits) judge.at_least(run, Risk::normal);
   if (edits) other_source(judge, run, first);
   for (std::size_t i = first; i < run.sorted.operands.size(); ++i) {

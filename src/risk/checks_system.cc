@@ -217,6 +217,10 @@ void object_copy(Judge& judge, Run& run) {
     const std::size_t colon = text.find(':');
     return colon != std::string_view::npos && colon > 1 && text.find('/') > colon;
   };
+  // mc cp ~/.netrc store/bucket: its stores are named like folders.
+  const std::string_view program = run.words[0].text;
+  const bool store = (program == "mc" || program == "mcli") && !to.text.starts_with('.') && !to.text.starts_with('/') &&
+                     to.text.find('/') != std::string_view::npos && judge.locate(run, from.text).credential;
   if (!remote(from.text)) {
     const Flow before = std::exchange(run.out, Flow{});
     if (from.text == "-")
@@ -225,14 +229,16 @@ void object_copy(Judge& judge, Run& run) {
       judge.reads(run, from, true);
     const bool secret = run.out.secret || run.out.suspect;
     run.out = before;
-    if (remote(to.text)) judge.raise(run, secret ? "net.exfiltrates" : "cloud.upload", to.where);
+    if (remote(to.text) || store) judge.raise(run, secret ? "net.exfiltrates" : "cloud.upload", to.where);
     return;
   }
   if (!remote(to.text)) {
     judge.at_least(run, Risk::normal);
     run.out.network = true;
     judge.writes(run, to);
-    judge.mark_file(judge.locate(run, to.text).path, Flow{.network = true});
+    std::string file(to.text);
+    if (file == "." || file.ends_with('/')) file += "/" + std::string(from.text.substr(from.text.rfind('/') + 1));
+    judge.mark_file(judge.locate(run, file).path, Flow{.network = true});
   } else {
     judge.raise(run, "cloud.change", to.where);
   }

@@ -127,6 +127,11 @@ void run_in_project(Judge& judge, Run& run) {
   }
   if (run.sorted.carried.empty()) return;
   const std::string_view name = run.sorted.carried[0].text;
+  if (name == "-" || name == "/dev/stdin") {
+    run.judged = true;
+    judge.run_stdin(run, language_named("python").value_or(0));
+    return;
+  }
   if (!name.ends_with(".py") && name.find("://") == std::string_view::npos) return;
   run.judged = true;
   judge.run_script_file(run, run.sorted.carried[0], 0);
@@ -205,6 +210,11 @@ void lines_that_run(Judge& judge, Run& run) {
   const std::string_view program = run.sorted.program->name.view();
   auto line = [&](std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);
+    // 1,$!sort: lines of the text go through a command.
+    const std::size_t after_range = text.find_first_not_of("0123456789,;.$%+-");
+    if (program == "ed" || program == "vi") {
+      if (after_range != std::string_view::npos && text[after_range] == '!') text.remove_prefix(after_range);
+    }
     const bool bang =
         text.starts_with('!') || text.starts_with("e !") || text.starts_with("r !") || text.starts_with("w !");
     if (program != "m4" && bang) {
@@ -297,9 +307,11 @@ void big_sizes(Judge& judge, Run& run) {
   // dd of=x count=0 opens x and has nothing to put there.
   if (count == 0 && to && to->has_value && !run.sorted.has("seek=")) judge.empties(run, to->value, Emptied::may_be_new);
   // fallocate --punch-hole, --zero-range, --collapse-range
-  if (run.sorted.has("-p") || run.sorted.has("-z") || run.sorted.has("-c")) {
+  const bool holes = run.sorted.has("-p") || run.sorted.has("-c");  // in what is there: neither makes a file
+  if (holes || run.sorted.has("-z")) {
     for (const Operand& operand : run.sorted.operands) {
-      if (operand.role.kind() == Role::write) judge.empties(run, operand.arg, Emptied::may_be_new);
+      if (operand.role.kind() != Role::write) continue;
+      judge.empties(run, operand.arg, holes ? Emptied::is_there : Emptied::may_be_new);
     }
   }
   if (!from || !from->has_value) return;

@@ -35,6 +35,8 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
   }
   if (what == "shell" || what == "argv") {
     run_call(what, tokens, i, std::move(args));
+  } else if (what == "pipeline") {
+    run_pipeline(tokens, args);
   } else if (what == "delete" || what == "delete_tree") {
     delete_call(args, what == "delete_tree");
   } else if (what == "delete_options") {
@@ -159,6 +161,7 @@ void CodeJudge::move_call(const Arguments& args) {
   }
   for (std::size_t k = 0; k < args.strings.size() && k < 2; ++k) {
     if (args.strings[k].starts_with("http")) continue;
+    if (args.strings[k] == "/dev/null") judge_.raise(run_, "fs.delete.unknown", arg_.where);
     if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
   }
 }

@@ -219,7 +219,7 @@ class Files {
 
   /// import x · require("./x"): a file that this script wrote.
   void loaded(std::size_t i) {
-    if (!judge_.has_written() || !run_.frame.directory) return;
+    if ((!judge_.has_written() && !judge_.has_fetched()) || !run_.frame.directory) return;
     const std::size_t next = i + 1 + (is_token(tokens_, i + 1, "(") ? 1 : 0);
     if (next >= tokens_.size()) return;
     std::string module = tokens_[next].text;
@@ -227,6 +227,7 @@ class Files {
     for (std::string_view ending :
          {"", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".php", ".lua", "/__init__.py", "/index.js"}) {
       const std::string path = absolute(module + std::string(ending), *run_.frame.directory);
+      if (judge_.file_flow(path).network) judge_.raise(run_, "net.download_run", arg_.where);
       const std::string* text = judge_.file_text(path);
       if (!text || !judge_.picks_up(path)) continue;
       // Of a module only what stands outside its functions surely runs; which part that is, is not told apart here.

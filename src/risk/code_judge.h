@@ -82,6 +82,7 @@ class CodeJudge {
 
   // What runs: code_runs.cc.
   void run_call(std::string_view what, const Tokens& tokens, std::size_t i, Arguments args);
+  void run_pipeline(const Tokens& tokens, const Arguments& args);
   bool with_choices(const Tokens& tokens, const Arguments& args);
   void chain(const Tokens& tokens, Arguments args);
   void run_shell(const std::string& text, bool literal);

@@ -10,6 +10,12 @@ namespace {
 
 constexpr int max_evaluations = 8;
 
+std::string quoted(std::string_view word) {
+  std::string text = "'";
+  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 }  // namespace
 
 void CodeJudge::run_call(std::string_view what, const Tokens& tokens, std::size_t i, Arguments args) {
@@ -47,6 +53,24 @@ void CodeJudge::run_call(std::string_view what, const Tokens& tokens, std::size_
     run_python_text(tokens, args);
   else
     run_shell(args.strings[0], literal);
+}
+
+/// Open3.pipeline("find src", ["xargs", "rm"]): one command each, joined as by the shell.
+void CodeJudge::run_pipeline(const Tokens& tokens, const Arguments& args) {
+  judge_.at_least(run_, Risk::normal);
+  judge_.raise(run_, "exec.inline_run", arg_.where);
+  std::string line;
+  bool literal = !args.unknown, in_list = false;
+  for (std::size_t k = args.begin; k < std::min(args.end, tokens.size()); ++k) {
+    const Token& token = tokens[k];
+    if (is(tokens, k, "[") || is(tokens, k, "]")) in_list = is(tokens, k, "[");
+    if (token.kind != Token::Kind::string) continue;
+    literal &= !token.unknown;
+    const bool first = !in_list || is(tokens, k - 1, "[");
+    if (!line.empty()) line += first ? " | " : " ";
+    line += in_list ? quoted(token.text) : token.text;
+  }
+  run_shell(line, literal && !line.empty());
 }
 
 /// execFileSync("git", a), where a is one of few

@@ -71,9 +71,23 @@ void Judge::copies_nothing(Run& run) {
   for (const Arg& target : seen.written) empties(run, target, Emptied::may_be_new);
 }
 
+/// gunzip -c /dev/null, sed s/a/b/ /dev/null
+bool Judge::prints_only_null(const Command& command) {
+  if (command.words.size() < 2 || !listed("prints_operands", command.words[0].text())) return false;
+  bool null = false;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const std::string word = command.words[i].text();
+    const bool file = word == "/dev/null";
+    if (null && !file && !word.starts_with('-')) return false;
+    null |= file;
+  }
+  return null;
+}
+
 bool Judge::says_nothing(const Run& run, const Command& command) {
   if (command.output) return is_blank(*command.output);
   if (command.words.size() == 1 && command.words[0].text() == "cat") return gets_nothing(run);
+  if (prints_only_null(command)) return true;
   return command.kind != Command::Kind::compound && prints_nothing(command);
 }
 
@@ -107,6 +121,18 @@ bool sed_leaves_nothing(std::string_view script) {
   for (std::string_view all : {"d", "D", "1,$d", "1,$D", "0~1d", "1~1d", "Q", "1Q", "/.*/d", "/^/d", "/$/d", "/./d",
                                "s/.*//", "s/.*//g", "s/^.*$//", "z", "$!d$d", "1d2,$d"}) {
     if (bare == all) return true;
+  }
+  return false;
+}
+
+bool awk_leaves_nothing(std::string_view script) {
+  std::string bare;
+  for (char c : script) {
+    if (c != ' ' && c != '\t' && c != ';' && c != '\n') bare += c;
+  }
+  for (std::string_view none : {"", "0", "!1", "\"\"", "{}", "{next}", "{exit}", "NR<0", "NR==0", "NR<1", "1==0",
+                                "1{next}", "1{}", "BEGIN{exit}"}) {
+    if (bare == none) return true;
   }
   return false;
 }

@@ -209,7 +209,7 @@ class Tables:
             self.options.append(f"{{{self.put(n)}, {self.put(group)}, {self.one(text, where + ' ' + n)}}}")
         return first, len(rows)
 
-    CONDITION = re.compile(r"^(!?)(#\d+\+?|@\S+|-?[^\s=]+=\S+|--?\S+|stdin)$")
+    CONDITION = re.compile(r"^(!?)(#\d+\+?|@\S+|-?[^\s=]+=\S+|--?\S+|stdin|fetched)$")
 
     def when_rows(self, node, where):
         first = len(self.whens)

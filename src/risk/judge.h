@@ -93,6 +93,7 @@ class Judge {
   void empties(Run& run, const Arg& arg, Emptied file);
   static bool gets_nothing(const Run& run);
   static bool says_nothing(const Run& run, const Command& command);
+  static bool prints_only_null(const Command& command);
   void reaches(Run& run, const Arg& arg, std::string_view host);
   void apply(Run& run, Role role, std::uint8_t language, const Arg& arg);
   void carry(Run& run, std::span<const Arg> words);
@@ -116,6 +117,7 @@ class Judge {
   template <class Files, class Look>
   bool each_named(const Files& files, const std::string& path, Look look) const;
   bool has_written() const { return !written_.empty(); }
+  bool has_fetched() const { return !files_.empty(); }
   /// Is all that the file holds known, and judged where it runs?
   bool is_whole(const std::string& path) const { return whole_.contains(path); }
   /// A text that inline code prints: where its output goes to a file, that file holds it.
@@ -188,6 +190,11 @@ class Judge {
   void may_carry(Run& run);
   void shell_escapes(Run& run);
   void implied_files(Run& run);
+  bool was_fetched(const Run& run, const std::string& name) const;
+  bool holds_fetched(Run& run, std::string_view patterns);
+  void finds_fetched(Run& run);
+  void told_to_run_fetched(Run& run);
+  void runs_fetched(Run& run);
   void scripts_of_package(Run& run);
   void committed_workflows(Run& run);
   void named_compose_files(Run& run, std::string_view program);
@@ -290,7 +297,12 @@ Risk verb_risk(std::string_view word);
 bool begins_a_command(std::string_view& text);
 
 /// sed -i SCRIPT, ex -c COMMAND: does nothing remain of the file?
+/// Of words or patterns separated by blanks.
+bool has_word(std::string_view words, std::string_view word);
+bool matches_any(std::string_view patterns, std::string_view name);
+
 bool sed_leaves_nothing(std::string_view script);
+bool awk_leaves_nothing(std::string_view script);
 bool vim_deletes_all(std::string_view command);
 
 std::vector<std::string> canonical_of(const Sorted& sorted, std::span<const Arg> words);

@@ -79,23 +79,6 @@ constexpr std::string_view compilers =
     "crystal "
     "v gfortran fpc ocamlc ocamlopt ocamlfind csc mcs gnatmake musl-gcc zigcc bear scan-build as ld cargo ";
 
-bool has_word(std::string_view words, std::string_view word) {
-  for (std::size_t at = 0; (at = words.find(word, at)) != std::string_view::npos; ++at) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return !word.empty();
-  }
-  return false;
-}
-
-bool matches_any(std::string_view patterns, std::string_view name) {
-  while (!patterns.empty()) {
-    const std::size_t end = std::min(patterns.find(' '), patterns.size());
-    if (matches(patterns.substr(0, end), name)) return true;
-    patterns.remove_prefix(std::min(end + 1, patterns.size()));
-  }
-  return false;
-}
-
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// The value of a JSON string that begins after the quote at `quote`.
@@ -123,6 +106,23 @@ std::vector<std::string> script_names(std::span<const Arg> words) {
 }
 
 }  // namespace
+
+bool has_word(std::string_view words, std::string_view word) {
+  for (std::size_t at = 0; (at = words.find(word, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return !word.empty();
+  }
+  return false;
+}
+
+bool matches_any(std::string_view patterns, std::string_view name) {
+  while (!patterns.empty()) {
+    const std::size_t end = std::min(patterns.find(' '), patterns.size());
+    if (matches(patterns.substr(0, end), name)) return true;
+    patterns.remove_prefix(std::min(end + 1, patterns.size()));
+  }
+  return false;
+}
 
 /// echo '{"scripts":{"x":"rm -rf y"}}' > package.json; npm run x
 void Judge::scripts_of_package(Run& run) {
@@ -182,22 +182,6 @@ void Judge::run_recipes(Run& run, const std::string& text, const Arg& arg) {
 
 namespace {
 
-/// The command without what belongs to the line around it: a comma, a bracket, a quote that was opened before it.
-std::string_view without_end(std::string_view line) {
-  std::string_view command = line.substr(0, line.find_last_not_of(" \t\r,)]}") + 1);
-  for (char quote : {'"', '\''}) {
-    if (command.ends_with(quote) && std::count(command.begin(), command.end(), quote) % 2 == 1)
-      command.remove_suffix(1);
-  }
-  return command;
-}
-
-bool is_command_key(std::string_view key) {
-  const std::size_t end = key.find_last_not_of(" \t\"'");
-  key = key.substr(0, end == std::string_view::npos ? 0 : end + 1);
-  return key == "command" || key == "run" || key == "cmd" || key == "entry" || key == "script" || key == "shell";
-}
-
 /// Of a CMakeLists.txt only what runs while it is read; custom commands belong to their targets.
 std::string processes_of(std::string_view text) {
   std::string all;
@@ -211,33 +195,6 @@ std::string processes_of(std::string_view text) {
 }
 
 }  // namespace
-
-/// Settings whose lines may be commands: "command = rm -rf x", "- run: rm -rf x", "COMMAND rm -rf x".
-void Judge::run_lines(Run& run, std::string_view text, const Arg& arg) {
-  while (!text.empty() && !too_deep(run)) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    bool said = false;  // that what follows is a command
-    // What follows each mark that may stand before a command, from the outermost on.
-    for (std::size_t tries = 0; tries < 12 && !line.empty(); ++tries) {
-      line.remove_prefix(std::min(line.find_first_not_of(" \t-\"'[{>|@"), line.size()));
-      std::string_view command = without_end(line);
-      if (begins_a_command(command) || said) {
-        shell_text(run, synthetic(std::string(command), arg), {});
-        break;
-      }
-      const std::size_t mark = line.find_first_of(":=\"'(");
-      const std::size_t word = line.find("COMMAND ");
-      if (mark == std::string_view::npos && word == std::string_view::npos) break;
-      said = mark != std::string_view::npos && is_command_key(line.substr(0, mark)) &&
-             line.find_first_not_of(" :=|>\"'[{") != std::string_view::npos &&
-             line.find_first_not_of(" |>-+", std::min(mark + 1, line.size())) != std::string_view::npos &&
-             line[mark] != '(' && line.find('{', mark) == std::string_view::npos;
-      line.remove_prefix(word != std::string_view::npos ? word + 8 : mark + 1);
-    }
-  }
-}
 
 /// docker compose up, with a file that says what docker run would be stopped for.
 void Judge::compose_file(Run& run, std::string_view text) {
@@ -322,69 +279,6 @@ void Judge::picked_up(Run& run) {
   }
 }
 
-namespace {
-
-/// The shell text of a workflow's line: without "- run:" before it, and with what the forge puts in as variables.
-std::string workflow_line(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(" \t-"), line.size()));
-  for (std::string_view key : {"run:", "script:"}) {
-    const std::size_t at = line.starts_with('{') || line.find("[{") != std::string_view::npos ? line.find(key) : 0;
-    if (at == std::string_view::npos || !line.substr(at).starts_with(key)) continue;
-    line.remove_prefix(at + key.size());
-    line = without_end(line);
-  }
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  if (line.size() > 1 && (line[0] == '"' || line[0] == '\'') && line.ends_with(line[0]))
-    line = line.substr(1, line.size() - 2);
-  std::string text;
-  while (!line.empty()) {
-    const std::size_t open = std::min(line.find("${{"), line.size());
-    text += line.substr(0, open);
-    line.remove_prefix(open);
-    if (line.empty()) break;
-    const std::size_t close = std::min(line.find("}}"), line.size());
-    const bool secret = line.substr(0, close).find("secrets") != std::string_view::npos;
-    text += secret ? "${FORGE_SECRET}" : "${FORGE_VALUE}";
-    line.remove_prefix(std::min(close + 2, line.size()));
-  }
-  return text;
-}
-
-}  // namespace
-
-/// cat > .github/workflows/x.yml <<E …; git commit: the forge's machines will run it, with the forge's secrets. That a
-/// workflow builds, deletes and installs is its job; what counts is a line that fetches or sends.
-void Judge::committed_workflows(Run& run) {
-  if (run.sorted.program->name.view() != "git" || run.sorted.chain.size() < 2 || run.rehearsal) return;
-  const std::string_view verb = run.sorted.chain[1]->name.view();
-  if (verb != "push" && verb != "commit") return;
-  std::vector<std::string> lines;
-  for (const auto& [path, text] : written_) {
-    if (!listed("workflow", path)) continue;
-    if (!may_copy(text.size())) {
-      raise(run, "shell.limit", run.where);
-      return;
-    }
-    const bool by_the_clock = text.find("cron:") != std::string::npos && text.find("self-hosted") != std::string::npos;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      const std::string_view line = std::string_view(text).substr(at, end - at);
-      const bool fetches = line.find("curl ") != std::string_view::npos || line.find("wget ") != std::string_view::npos;
-      // Many a workflow fetches its tools; what it does with secrets, or by the clock on a machine of one's own, counts
-      // before it is pushed.
-      const bool counts = fetches && (verb == "push" || by_the_clock || line.find("secrets") != std::string_view::npos);
-      if (counts && picks_up(path + ":" + std::to_string(at))) lines.push_back(workflow_line(line));
-      at = end + 1;
-    }
-  }
-  const Frame before = run.frame;
-  run.frame.away = true;
-  for (std::string& line : lines) {
-    if (!too_deep(run)) shell_text(run, synthetic(std::move(line), run.words[0]), {});
-  }
-  run.frame = before;
-}
-
 /// gcc -o /tmp/x /tmp/x.c: from here on /tmp/x is as known as its source, where that is known wholly.
 void Judge::compiled_to(Run& run) {
   const GivenOption* output = run.sorted.find("-o");
@@ -403,6 +297,7 @@ void Judge::compiled_to(Run& run) {
 void Judge::run_compiled(Run& run) {
   if (!compiles_) return;
   for (const PickedUp& row : compiled_from) {
+    if (!files_.empty() && holds_fetched(run, row.files)) raise(run, "net.download_run", run.where);
     std::vector<std::string> paths;
     for (const auto& [path, text] : written_) {
       if (matches_any(row.files, last_part(path))) paths.push_back(path);
@@ -411,46 +306,6 @@ void Judge::run_compiled(Run& run) {
   }
 }
 
-namespace {
-
-struct Implied {
-  std::string_view program;
-  std::array<std::string_view, 4> files;
-};
-
-/// Files that a tool runs without being told their names.
-constexpr std::array implied{
-    Implied{"make", {"Makefile", "makefile", "GNUmakefile"}},
-    Implied{"cmake", {"CMakeLists.txt"}},
-    Implied{"npm", {"package.json"}},
-    Implied{"yarn", {"package.json"}},
-    Implied{"pnpm", {"package.json"}},
-    Implied{"bun", {"package.json"}},
-    Implied{"pip", {"setup.py", "pyproject.toml"}},
-    Implied{"pytest", {"conftest.py", "pytest.ini", "pyproject.toml"}},
-    Implied{"tox", {"tox.ini"}},
-    Implied{"nox", {"noxfile.py"}},
-    Implied{"cargo", {"build.rs", "Cargo.toml"}},
-    Implied{"gradle", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"gradlew", {"build.gradle", "build.gradle.kts", "settings.gradle", "init.gradle"}},
-    Implied{"mvn", {"pom.xml"}},
-    Implied{"rake", {"Rakefile"}},
-    Implied{"bundle", {"Gemfile"}},
-    Implied{"just", {"justfile", "Justfile"}},
-    Implied{"task", {"Taskfile.yml", "Taskfile.yaml"}},
-    Implied{"docker", {"Dockerfile", "docker-compose.yml", "compose.yaml"}},
-    Implied{"podman", {"Dockerfile", "Containerfile"}},
-    Implied{"terraform", {"main.tf"}},
-    Implied{"ansible-playbook", {"ansible.cfg"}},
-    Implied{"vagrant", {"Vagrantfile"}},
-    Implied{"scons", {"SConstruct"}},
-    Implied{"ninja", {"build.ninja"}},
-    Implied{"direnv", {".envrc"}},
-};
-
-}  // namespace
-
-/// curl … > Makefile && make: code from the network by way of a name that the tool knows by itself.
 void Judge::implied_files(Run& run) {
   if (!run.sorted.program) return;
   if (!written_.empty()) {
@@ -458,53 +313,8 @@ void Judge::implied_files(Run& run) {
     committed_workflows(run);
     picked_up(run);
   }
-  if (files_.empty() && trees_.empty()) return;
-  const std::string_view program = run.words[0].text.substr(run.words[0].text.rfind('/') + 1);
-  for (const Implied& each : implied) {
-    if (each.program != program) continue;
-    for (std::string_view file : each.files) {
-      if (file.empty()) continue;
-      const std::string path = locate(run, file).path;
-      if (file_flow(path).network) raise(run, "net.download_run", run.where);
-    }
-  }
-}
-
-namespace {
-
-bool names_interpreter(std::string_view after_pipe) {
-  after_pipe.remove_prefix(std::min(after_pipe.find_first_not_of(" \t|"), after_pipe.size()));
-  const std::string_view word = after_pipe.substr(0, after_pipe.find_first_of(" \t\"')\\;&,]}"));
-  for (std::string_view name : {"sh", "bash", "zsh", "dash", "python", "python3", "perl", "ruby", "node", "sudo"}) {
-    if (word == name) return true;
-  }
-  return false;
-}
-
-/// curl … | sh, exec(urlopen(…)): never an ordinary line of a file that runs unasked. Of a makefile only what it does
-/// while it is read counts, $(shell …); its targets may well install tools.
-bool fetches_and_runs(std::string_view text, bool makefile) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    auto find = [&](std::string_view part) { return line.find(part); };
-    if (makefile && find("$(shell") == std::string_view::npos) continue;
-    const std::size_t fetch = std::min(find("curl "), find("wget "));
-    const std::size_t pipe = fetch == std::string_view::npos ? fetch : line.find('|', fetch);
-    if (pipe != std::string_view::npos && names_interpreter(line.substr(pipe))) return true;
-    const std::size_t evaluates = std::min(find("exec("), find("eval("));
-    if (evaluates != std::string_view::npos && std::min(find("urlopen("), find("requests.get(")) > evaluates &&
-        (find("urlopen(") != std::string_view::npos || find("requests.get(") != std::string_view::npos))
-      return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool plants(std::string_view path, std::string_view text) {
-  return listed("run_unasked", path) && fetches_and_runs(text, path.ends_with("akefile"));
+  compiles_ |= !files_.empty() && has_word(compilers, last_part(run.words[0].text));
+  runs_fetched(run);
 }
 
 namespace checks {

@@ -256,6 +256,8 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
                        [&](const Operand& o) { return matches(token.substr(1), o.arg.text); });
     } else if (token == "stdin") {
       is = run.in.from != Stdin::From::terminal;
+    } else if (token == "fetched") {
+      is = run.in.flow.network;
     } else if (const std::size_t equals = token.find('=');
                equals != std::string_view::npos && equals + 1 < token.size()) {
       const std::string_view name = token.substr(0, equals);

@@ -330,7 +330,8 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
     case Role::library:
     case Role::config:
     case Role::project: {
-      if (arg.flow.network || (arg.text == "-" && run.in.flow.network)) raise(run, "net.run", arg.where);
+      const bool input = arg.text == "-" || (arg.known && descriptor_named(arg.text) == 0);
+      if (arg.flow.network || (input && run.in.flow.network)) raise(run, "net.run", arg.where);
       if (arg.word && arg.word->has(Piece::Kind::process_in)) raise(run, "dynamic.stdin", arg.where);
       if (!arg.known && !arg.wildcard && arg.text.starts_with('$') && role == Role::library)
         raise(run, "dynamic.script", arg.where);
@@ -343,15 +344,17 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
         break;
       }
       if (role == Role::config && run.sorted.program->name.view() == "make") {
-        const bool input = arg.text == "-" || (arg.known && descriptor_named(arg.text) == 0);
         if (input && run.in.from == Stdin::From::text) run_recipes(run, std::string(run.in.file.text), arg);
         const std::string* text = input ? run.in.text : file_text(locate(run, arg.text).path);
         if (text) run_recipes(run, *text, arg);
       }
       settings_text(run, arg);
       // vim -S x.vim, java -cp x.jar: a bare name may be a file that was just downloaded.
-      if ((!files_.empty() || !trees_.empty()) && arg.known && file_flow(locate(run, arg.text).path).network)
-        raise(run, "net.download_run", arg.where);
+      if ((!files_.empty() || !trees_.empty()) && arg.known) {
+        for (std::string_view ending : {"", ".rb", ".js", ".py", ".pm", ".lua"}) {
+          if (was_fetched(run, std::string(arg.text) + std::string(ending))) raise(run, "net.download_run", arg.where);
+        }
+      }
       const bool pathlike =
           arg.text.find('/') != std::string_view::npos || arg.text.starts_with('~') || role != Role::library;
       if (!pathlike || arg.text == "/dev/null" || arg.text == "-") break;

@@ -479,6 +479,7 @@ void Judge::sql(Run& run, std::string_view text, Span where) {
       at_least(run, Risk::normal);
     if (is({"\\I", "\\IR", ".READ", ".LOAD", "SOURCE", "\\COPY", ".IMPORT", "\\G", ".RESTORE"}))
       at_least(run, Risk::normal);
+    if (first == ".RESTORE") raise(run, "db.restore", where);
     if (first == ".LOAD" || first == "INSTALL" || first == "HOST" ||
         (first == "LOAD" && !any({"DATA", "XML", "INDEX", "TABLE"})))
       raise(run, "db.runs", where);

@@ -88,6 +88,7 @@ void Judge::unknown_program(Run& run, std::string_view name) {
       run.words[0].text.find('/') == std::string_view::npos)
     return;
   look_up(run, name);
+  runs_fetched(run);
   // A filter that no row names may let everything through.
   run.out |= Flow{.network = run.in.flow.network,
                   .secret = run.in.flow.secret,

@@ -40,15 +40,16 @@ TEST(Emptied, AFileOfTheWorkspaceByNothingThatIsCopiedIntoIt) {
 
 TEST(Emptied, ByARedirectThatHasNothingToSay) {
   stopped({": >| src/a.py", "> README.md", "true > a.json", "cat /dev/null > a.c", "cat < /dev/null > a.c",
-           "echo -n > a.js", "printf '' > a.go", "echo > config.yml", "sort words.json > words.json",
-           "jq .a x.json > x.json"});
+           "gunzip -c /dev/null > a.c", "echo -n > a.js", "printf '' > a.go", "echo > config.yml",
+           "sort words.json > words.json", "jq .a x.json > x.json"});
   pass({": > out.log", "> report.md; for f in *.c; do wc -l \"$f\" >> report.md; done", ": > \"$LOG\"", ": > $LOG",
         "> src/pkg/__init__.py", "echo x > a.js", "jq . a.json > b.json", "sort a.json > /tmp/a.json"});
 }
 
 TEST(Emptied, ByAnEditorThatKeepsNoLine) {
   stopped({"sed -i d notes.txt", "sed -i -e '1,$d' a.c", "sed -n -i '' a.c", "perl -i -ne '' a.pl", "ex -sc '%d|x' a.c",
-           "vim -es -c 'normal ggdG' -c wq a.c", "ed -s a.c <<< $',d\\nw'", "ex -s a.c <<< $'%d\\nx'"});
+           "vim -es -c 'normal ggdG' -c wq a.c", "ed -s a.c <<< $',d\\nw'", "awk -i inplace 0 a.c",
+           "mlr -I --csv filter false a.csv", "ex -s a.c <<< $'%d\\nx'"});
   pass({"sed -i 1d a.txt", "sed -i '/debug/d' a.js", "perl -i -ne 'print if /x/' a.pl", "ex -sc '1d|x' a.c",
         "ed -s a.c <<< $',s/a/b/\\nw'", "sed -i d build.log"});
 }
