@@ -37,7 +37,7 @@ void CodeJudge::code(std::string_view text, int depth) {
   seen_.memory |= asked.memory;
   seen_.endless_loop |= asked.long_loop;
   seen_.many_loop |= asked.many_loop;
-  note_files(judge_, run_, name_, tokens, arg_);
+  told_.merge(note_files(judge_, run_, name_, tokens, arg_));
   for (const std::string& path : joined_paths(name_, tokens)) literal_path(path);
   if (name_ == "generic") bare_paths(text);
   // Code inside code has places of its own.

@@ -1,6 +1,7 @@
 // Small lexers for code given on a command line: enough to tell strings and comments from calls, not to understand it.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,10 @@ std::vector<std::string> joined_paths(std::string_view language, const std::vect
 /// "$ENV{HOME}/x", "#{Dir.home}/x", "${os.homedir()}/x" as "~/x"; anything else as it is.
 std::string homeward(const std::string& text);
 
-/// Files that the code fills with text it states, and modules it loads that this script wrote before.
-void note_files(Judge& judge, Run& run, std::string_view language, const std::vector<Token>& tokens, const Arg& arg);
+/// Files that the code fills with text it states, and modules it loads that this script wrote before. Returns the
+/// places of those files.
+std::set<std::string> note_files(Judge& judge, Run& run, std::string_view language, const std::vector<Token>& tokens,
+                                 const Arg& arg);
 
 void judge_sed(Judge& judge, Run& run, std::string_view script, const Arg& arg);
 void judge_debugger(Judge& judge, Run& run, std::string_view command, const Arg& arg);

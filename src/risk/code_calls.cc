@@ -70,7 +70,7 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
     judge_.at_least(run_, Risk::normal);
     if (!args.strings.empty() && args.literal[0]) {
       seen_.written.push_back(args.strings[0]);
-      judge_.writes(run_, path_arg(args.strings[0], true));
+      writes_to(args.strings[0]);
     }
   } else if (what == "walk") {
     walk(args, tokens, i);
@@ -103,7 +103,8 @@ void CodeJudge::act(std::string_view what, const Tokens& tokens, std::size_t i, 
     judge_.at_least(run_, Risk::normal);
   } else if (what == "chmod") {
     judge_.raise(run_, args.setid ? "perm.setid" : args.everyone ? "perm.everyone" : "perm.change_inline", arg_.where);
-    if (!args.strings.empty() && args.literal[0]) judge_.writes(run_, path_arg(args.strings[0], true));
+    if (!args.strings.empty() && args.literal[0])
+      judge_.writes(run_, path_arg(args.strings[0], true), Judge::Text::told);
   } else if (what == "reveals") {
     seen_.secret = true;
   } else if (what == "move") {
@@ -162,7 +163,7 @@ void CodeJudge::move_call(const Arguments& args) {
   for (std::size_t k = 0; k < args.strings.size() && k < 2; ++k) {
     if (args.strings[k].starts_with("http")) continue;
     if (args.strings[k] == "/dev/null") judge_.raise(run_, "fs.delete.unknown", arg_.where);
-    if (args.literal[k]) judge_.writes(run_, path_arg(args.strings[k], true));
+    if (args.literal[k]) writes_to(args.strings[k]);
   }
 }
 

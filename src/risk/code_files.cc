@@ -45,6 +45,8 @@ class Files {
     }
   }
 
+  std::set<std::string> told() { return std::move(told_); }
+
  private:
   void name(std::size_t i) {
     const std::string_view name = tokens_[i].text;
@@ -215,6 +217,7 @@ class Files {
       judge_.mark_file(place, Flow{.decoded = true});
     else
       judge_.write_text(place, text, append);
+    told_.insert(place);
   }
 
   /// import x · require("./x"): a file that this script wrote.
@@ -248,6 +251,7 @@ class Files {
   bool pieced_ = false;
   std::optional<bool> prints_;
   std::optional<bool> searches_;
+  std::set<std::string> told_;
 };
 
 }  // namespace
@@ -279,8 +283,12 @@ std::string homeward(const std::string& text) {
   return home ? "~" + text.substr(slash) : text;
 }
 
-void note_files(Judge& judge, Run& run, std::string_view language, const Tokens& tokens, const Arg& arg) {
-  if (!run.frame.away) Files(judge, run, language, tokens, arg).note();
+std::set<std::string> note_files(Judge& judge, Run& run, std::string_view language, const Tokens& tokens,
+                                 const Arg& arg) {
+  if (run.frame.away) return {};
+  Files files(judge, run, language, tokens, arg);
+  files.note();
+  return files.told();
 }
 
 }  // namespace cordon::risk

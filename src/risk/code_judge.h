@@ -104,6 +104,7 @@ class CodeJudge {
   // Files and hosts: code_places.cc.
   Arg path_arg(const std::string& text, bool literal);
   void literal_path(const std::string& written);
+  void writes_to(const std::string& path);
   void bare_paths(std::string_view text);
   void walk(const Arguments& args, const Tokens& tokens, std::size_t i);
   void include(const std::string& path);
@@ -123,6 +124,7 @@ class CodeJudge {
   std::set<std::size_t> inside_helper_;              // where they do
   std::map<std::string, std::vector<std::vector<std::string>>> choices_;
   std::vector<std::string> whole_modules_;  // from M import *
+  std::set<std::string> told_;              // places of files of which it is known what the code writes there
 };
 
 }  // namespace cordon::risk

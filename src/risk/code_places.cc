@@ -15,6 +15,11 @@ Arg CodeJudge::path_arg(const std::string& text, bool literal) {
 
 /// A path that names a credential store or a startup file counts wherever it stands: how it reaches the call that
 /// opens it (joined, expanded, in a list) cannot be followed here.
+void CodeJudge::writes_to(const std::string& path) {
+  const bool told = told_.contains(judge_.locate(run_, path).path);
+  judge_.writes(run_, path_arg(path, true), told ? Judge::Text::told : Judge::Text::unknown);
+}
+
 void CodeJudge::literal_path(const std::string& written) {
   const std::string text = homeward(written.substr(std::min(written.find_first_not_of("<>"), written.size())));
   if (text.size() < 4 || text.size() > 200 || text.find_first_of(" \n\t(){}<>;,") != std::string::npos) return;
@@ -125,7 +130,7 @@ void CodeJudge::open(Arguments args) {
     if (path.starts_with('>')) {
       std::erase(path, '>');
       if (path.empty() && args.strings.size() > 1) path = args.strings[1];
-      if (!path.empty()) judge_.writes(run_, path_arg(path, true));
+      if (!path.empty()) writes_to(path);
       return;
     }
     if (path == "<" && args.strings.size() > 1) path = args.strings[1];
@@ -133,7 +138,7 @@ void CodeJudge::open(Arguments args) {
   if (mode.size() <= 3 && mode.find_first_of("wax+") != std::string::npos) {
     seen_.writes = true;
     seen_.written.push_back(path);
-    judge_.writes(run_, path_arg(path, true));
+    writes_to(path);
   } else
     read_path(path);
 }

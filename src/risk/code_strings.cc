@@ -84,7 +84,7 @@ void CodeJudge::string_token(const Tokens& tokens, std::size_t i, int depth) {
       --back;
     }
     printed |= back == 0 && (is(tokens, 0, "print") || is(tokens, 0, "printf"));
-    if (printed) judge_.writes(run_, path_arg(tokens[i].text, true));
+    if (printed) writes_to(tokens[i].text);
   }
   if (i >= 1 && is(tokens, i - 1, "<")) judge_.reads(run_, path_arg(tokens[i].text, true), false);
 }

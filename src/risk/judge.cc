@@ -1,7 +1,6 @@
 #include "risk/judge.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "model/descriptor_name.h"

@@ -262,7 +262,9 @@ bool Judge::holds(const Run& run, std::string_view condition) const {
                equals != std::string_view::npos && equals + 1 < token.size()) {
       const std::string_view name = token.substr(0, equals);
       is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(), [&](const GivenOption& given) {
-        return given.name == name && given.has_value && matches(token.substr(equals + 1), given.value.text);
+        std::string_view its = given.name;
+        if (its.ends_with('=')) its.remove_suffix(1);  // make's NAME=
+        return its == name && given.has_value && matches(token.substr(equals + 1), given.value.text);
       });
     } else if (token.find('*') != std::string_view::npos) {
       is = std::any_of(run.sorted.options.begin(), run.sorted.options.end(),
