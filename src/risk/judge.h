@@ -138,6 +138,7 @@ class Judge {
   void write_text(const std::string& path, std::string_view text, bool append);
   /// What was written may not have been: under a condition, after an error, with noclobber.
   void may_hold(const std::string& path, const std::string& text);
+  std::vector<std::string> other_texts(const std::string& path) const;
   void may_hold_same(const std::string& from, const std::string& to);
   /// True once for each time that a file is written, so that no tool judges the same text again.
   bool picks_up(const std::string& path) { return picked_up_.insert(path).second; }
@@ -258,6 +259,7 @@ class Judge {
   std::map<std::string, std::string, std::less<>> written_;
   std::vector<std::pair<std::string, std::string>> links_;                // two names of one file or directory
   std::map<std::string, std::vector<std::string>, std::less<>> earlier_;  // what they may hold instead
+  std::set<std::string, std::less<>> running_;                            // of these, what is looked at already
   bool placeless_ = false;                        // some of these are known by their names alone
   bool planted_ = false;                          // since the last command: a file that runs unasked now fetches code
   mutable std::uint64_t compared_ = 0;            // names, where places are not known
@@ -299,6 +301,7 @@ bool begins_a_command(std::string_view& text);
 /// sed -i SCRIPT, ex -c COMMAND: does nothing remain of the file?
 /// Of words or patterns separated by blanks.
 bool has_word(std::string_view words, std::string_view word);
+bool is_compiler(std::string_view path);
 bool matches_any(std::string_view patterns, std::string_view name);
 
 bool sed_leaves_nothing(std::string_view script);

@@ -176,14 +176,11 @@ void Judge::run_script_file(Run& run, const Arg& file, std::uint8_t language) {
 void Judge::run_written(Run& run, std::string_view name, const std::string& text, std::uint8_t language, const Arg& arg,
                         std::optional<std::vector<Arg>> positional) {
   if (too_deep(run)) return;
-  if (const auto found = earlier_.find(locate(run, name).path); found != earlier_.end()) {
-    const std::string path = found->first;
-    const std::vector<std::string> others = std::exchange(found->second, {});
-    earlier_.erase(found);
-    for (const std::string& other : others) {
+  if (const std::string path = locate(run, name).path; running_.insert(path).second) {
+    for (const std::string& other : other_texts(path)) {
       if (other != text) run_written(run, name, other, language, arg, positional);
     }
-    earlier_[path] = others;
+    running_.erase(path);
   }
   if (!positional) {
     Arg any = synthetic("$argument", arg);

@@ -115,6 +115,8 @@ bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
+bool is_compiler(std::string_view path) { return has_word(compilers, last_part(path)); }
+
 bool matches_any(std::string_view patterns, std::string_view name) {
   while (!patterns.empty()) {
     const std::size_t end = std::min(patterns.find(' '), patterns.size());
@@ -258,8 +260,8 @@ void Judge::picked_up(Run& run) {
   const std::string_view program = last_part(run.words[0].text);
   named_compose_files(run, program);
   if (run.frame.away) return;
-  compiles_ |= has_word(compilers, program);
-  if (has_word(compilers, program)) compiled_to(run);
+  compiles_ |= is_compiler(program);
+  if (is_compiler(program)) compiled_to(run);
   const std::string_view family = run.sorted.program ? run.sorted.program->name.view() : program;
   if (family == "make" || program == "just") {
     const GivenOption* directory = run.sorted.find("-C");
@@ -313,7 +315,7 @@ void Judge::implied_files(Run& run) {
     committed_workflows(run);
     picked_up(run);
   }
-  compiles_ |= !files_.empty() && has_word(compilers, last_part(run.words[0].text));
+  compiles_ |= !files_.empty() && is_compiler(run.words[0].text);
   runs_fetched(run);
 }
 

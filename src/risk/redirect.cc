@@ -56,7 +56,11 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
   if (redirect.kind == Redirect::Kind::write) redirect_empties(run, target, redirect, streams);
   // What bash and programs complain of, in words that the script may have chosen.
   const bool complaints = redirect.fd == 2 || redirect.also_stderr || streams.joined;
-  if (complaints) mark_file(locate(run, target.text).path, Flow{.decoded = true});
+  if (complaints) {
+    const std::string path = locate(run, target.text).path;
+    mark_file(path, Flow{.decoded = true});
+    if (file_text(path)) may_hold(path, "$unknown");
+  }
   if (redirect.fd == 1 || redirect.also_stderr || redirect.fd == -1) {
     const Place place = locate(run, target.text);
     mark_file(place.path, run.out);

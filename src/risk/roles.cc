@@ -75,7 +75,10 @@ void Judge::writes(Run& run, const Arg& arg, Text text) {
   const std::string_view name = std::string_view(place.path).substr(place.path.rfind('/') + 1);
   if (listed("file_as_option", name)) raise(run, "fs.option_name", arg.where);
   whole_.erase(place.path);
-  if (text == Text::unknown && file_text(place.path)) may_hold(place.path, "$unknown");
+  if (text == Text::unknown && file_text(place.path))
+    may_hold(place.path, "$unknown");
+  else if (text == Text::unknown && run.in.text && !run.words.empty() && !is_compiler(run.words[0].text))
+    write_text(place.path, "$unknown\n", false);  // sort -o x <<< "$(…)"
   if (place.guarded) {
     raise(run, "guard.touched", arg.where);
     return;

@@ -124,6 +124,13 @@ void Judge::may_hold(const std::string& path, const std::string& text) {
   earlier.push_back(earlier.size() < most && may_copy(text.size()) ? text : "$unknown");
 }
 
+std::vector<std::string> Judge::other_texts(const std::string& path) const {
+  std::vector<std::string> all;
+  const auto add = [&](const std::vector<std::string>& texts) { all.insert(all.end(), texts.begin(), texts.end()); };
+  if (!each_named(earlier_, path, add)) all.emplace_back("$unknown");
+  return all;
+}
+
 void Judge::may_hold_same(const std::string& from, const std::string& to) {
   const auto found = earlier_.find(from);
   if (found == earlier_.end() || from == to) return;

@@ -125,6 +125,7 @@ std::optional<std::string> Evaluator::subscript(const Parts& parts, const Variab
     if (key.text.empty()) note_abort();
     return key.text;
   }
+  if (parts.empty()) note_abort();  // a[]=x
   std::optional<long long> index = arithmetic(parts, flow);
   // Beyond its beginning there is nothing to assign to, and bash ends what it read.
   if (index && *index < 0) note_abort();

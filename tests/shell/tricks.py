@@ -392,6 +392,8 @@ LEXED = [
 
 # What was written is written again: by a program, by a trap, by some of several that append.
 REWRITTEN = [
+    "sort -o f <<< %b; . ./f", "dd of=f <<< %b; . ./f", "echo %a > f; . ./f\nTIMEFORMAT=%b; exec 2> f; time :; . ./f",
+    "$x; echo %b > f; : $((1/0)); echo %a > f\n. ./f", "x=%b; m[]=1; x=%a\n$x",
     "echo %a > f; /usr/bin/dd of=f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -o f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -of <<< %b; /bin/bash f",
     "echo %a > f; /usr/bin/shuf -o f -e %b; . ./f", "echo %a > f; /usr/bin/uniq - f <<< %b; . ./f", "echo %a > f; /usr/bin/sed -n 'w f' <<< %b; . ./f",
     "/usr/bin/mkdir d; echo %a > d/f; echo %b > f; /usr/bin/cp -t d f; . d/f", "/usr/bin/mkdir d; echo %a > d/f; echo %b > f; /usr/bin/mv -t d f; . d/f",
