@@ -178,9 +178,10 @@ class Judge {
     const Redirect* output = nullptr;         // where its standard output ends up
     bool silent = false;                      // nothing comes out
     bool joined = false;                      // standard error goes the same way
+    bool own_text = false;                    // it makes something of what this script wrote
     Span command;                             // where it is; a redirect elsewhere is its group's
   };
-  static Streams streams_of(const Run& run, const Command& command);
+  Streams streams_of(const Run& run, const Command& command) const;
   void note_filled(const Script& script, const Command& command);
   void redirect(Run& run, const Redirect& redirect, const Command& command, const Streams& streams);
   void redirect_empties(Run& run, Arg target, const Redirect& redirect, const Streams& streams);

@@ -11,7 +11,7 @@ void Judge::redirects(Run& run, const Command& command) {
   for (const Redirect& each : command.redirects) redirect(run, each, command, streams);
 }
 
-Judge::Streams Judge::streams_of(const Run& run, const Command& command) {
+Judge::Streams Judge::streams_of(const Run& run, const Command& command) const {
   Streams streams;
   streams.command = command.where;
   bool writes = false;
@@ -25,6 +25,7 @@ Judge::Streams Judge::streams_of(const Run& run, const Command& command) {
   const bool reads = program && std::any_of(program->roles().begin(), program->roles().end(),
                                             [](const auto& role) { return role.kind() == Role::read; });
   streams.silent = writes && says_nothing(run, command);
+  streams.own_text = streams.output != nullptr && uses_own_text(run, command);
   if (!writes || !reads) return streams;
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     if (command.words[i].known()) streams.read.insert(command.words[i].text());
@@ -87,7 +88,7 @@ void Judge::redirect(Run& run, const Redirect& redirect, const Command& command,
       if (place.hook && !run.frame.away && &redirect == streams.output) run_written(run, place.path, *text, 0, target);
     } else if (file_text(place.path)) {
       may_hold(place.path, "$unknown");
-    } else if (uses_own_text(run, command)) {
+    } else if (streams.own_text) {
       write_text(place.path, "$unknown\n", redirect.kind == Redirect::Kind::append);
     }
   }
@@ -100,6 +101,7 @@ bool Judge::uses_own_text(const Run& run, const Command& command) const {
   for (std::string_view says : {"type", "declare", "typeset", "compgen", "alias", "trap", "set", "export"}) {
     if (!command.words.empty() && command.words[0].text() == says) return true;
   }
+  if (written_.empty()) return false;
   return std::any_of(
       command.words.begin() + (command.words.empty() ? 0 : 1), command.words.end(),
       [&](const Word& word) { return word.known() && written_.contains(locate(run, word.text()).path); });
