@@ -258,6 +258,9 @@ void Judge::apply(Run& run, Role role, std::uint8_t language, const Arg& arg) {
       const std::string_view name = run.words.empty() ? "" : run.words[0].text;
       const bool told = (name == "tee" && run.in.text) || name == "touch";
       writes(run, arg, told ? Text::told : Text::unknown);
+      // shuf -o x -e 'rm -rf ~'
+      if (run.sorted.program && run.sorted.program->name.view() == "shuf" && run.sorted.has("-e"))
+        write_text(locate(run, arg.text).path, "$unknown\n", false);
       Flow flow = run.out;
       flow.network |= run.sorted.marked(Mark::net);
       if (flow.network || flow.fetched || flow.secret || flow.suspect || flow.decoded)

@@ -407,9 +407,7 @@ void Evaluator::run_unknown(const std::vector<Piece>& pieces, const Flow& flow) 
 void Evaluator::run_subscripts(const Field& name, const Flow& flow) {
   const std::string text = known_text(name);
   const std::size_t open = text.find('[');
-  const bool nothing_known =
-      std::ranges::none_of(name.pieces, [](const Piece& piece) { return piece.kind == Piece::Kind::literal; });
-  if (open != std::string::npos || nothing_known) run_unknown(name.pieces, flow);
+  run_unknown(name.pieces, flow);
   if (open == std::string::npos) return;
   const bool runs = text.find("$(") != std::string::npos || text.find('`') != std::string::npos;
   if (runs || (open > 0 && is_name_char(text[open - 1]))) run_named(std::string_view(text).substr(open), flow);

@@ -178,6 +178,9 @@ bool Parser::read_bracket_or_equals(Word& word, Literal& literal, int c) {
     literal.flush(word.parts);
     skip(true);
     read_array(word.parts, begin + 1);
+    // a=(1 2)x is no list to bash, but the text of one.
+    if (const int next = peek(true); !failed_ && next >= 0 && !is_break(next))
+      fail_later("text right behind a list of values", span(begin));
     return true;
   }
   literal.add(begin, begin + 1);

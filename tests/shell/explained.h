@@ -44,6 +44,9 @@ inline const std::vector<Explained>& explained() {
       {std::regex(R"((\\\\)|\\["'`$();&|<>#])"), "$1x",
        "a backslash in an array in a substitution is not there in bash's first reading, and there in the second. We "
        "refuse to read that."},
+      {std::regex(R"(\bcoproc((?:[ \t]|\\\n)*[{(]))"), "$1",
+       "a reserved word in a list of values right behind `coproc {`: bash refuses it there, and nowhere else. Nothing "
+       "runs; we read what it would be."},
   };
   return table;
 }

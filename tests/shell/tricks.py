@@ -392,6 +392,7 @@ LEXED = [
 
 # What was written is written again: by a program, by a trap, by some of several that append.
 REWRITTEN = [
+    "/usr/bin/shuf -o f -e %b; . ./f", "a=('$(%b)')\\\"; : ${a[0]@P}", "cat && x='a[$(%b)]'; read esac$x <<< 1",
     "sort -o f <<< %b; . ./f", "dd of=f <<< %b; . ./f", "echo %a > f; . ./f\nTIMEFORMAT=%b; exec 2> f; time :; . ./f",
     "$x; echo %b > f; : $((1/0)); echo %a > f\n. ./f", "x=%b; m[]=1; x=%a\n$x",
     "echo %a > f; /usr/bin/dd of=f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -o f <<< %b; . ./f", "echo %a > f; /usr/bin/sort -of <<< %b; /bin/bash f",
