@@ -148,6 +148,10 @@ TEST(Named, ATextThatLooksLikeAnOption) {
                "compgen -aC evil", "compgen -abF evil"});
 }
 
+TEST(Named, AListThatIsNoneAndASubscriptThatEndsTheLine) {
+  expect_told({"a=('$(evil)')x; : ${a[0]@P}", "x=evil; m[]=1; x=ls\n$x", "cat && x='a[$(evil)]'; read esac$x <<< 1"});
+}
+
 TEST(Named, WhatIsAPatternOnlyIfAnOptionWasSet) {
   expect_told({"(shopt -s extglob)\n!(evil)", "false && shopt -s extglob\n!(evil)", "shopt -s extglob $X\n!(evil)",
                "shopt -s extglob | cat\n!(evil)"});
